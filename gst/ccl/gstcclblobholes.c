@@ -58,3 +58,26 @@ gst_ccl_blob_meta_get_hole (const GstCclBlobMeta * meta, guint index, guint hole
   *details = hole < n_holes ? holes[hole] : (GstCclHole) { 0 };
   return hole < n_holes;
 }
+
+/**
+ * gst_ccl_blob_meta_list_holes:
+ * @meta: a blob meta
+ * @index: 0 to length - 1
+ * @n_holes: (out): length of the array
+ *
+ * Gets all holes of a blob that are listed, in raster order of first pixels and
+ * in pixels of the mask. With #GST_CCL_BLOB_META_FLAG_HOLES_TRUNCATED a blob can
+ * have more.
+ *
+ * Returns: (transfer none) (nullable) (array length=n_holes): the holes; %NULL
+ *   when there are none, or holes were not measured
+ *
+ * Since: 0.1
+ */
+const GstCclHole *
+gst_ccl_blob_meta_list_holes (const GstCclBlobMeta * meta, guint index, guint * n_holes)
+{
+  g_return_val_if_fail (meta != NULL && n_holes != NULL, NULL);
+
+  return gst_ccl_blob_meta_find_entries (meta, index, GST_CCL_COLUMN_HOLES, n_holes);
+}

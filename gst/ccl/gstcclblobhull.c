@@ -3,7 +3,10 @@
 
 /* Convex hulls of the blobs of a meta, and what follows from them. */
 
+#include "gstcclmatrix.h"
 #include "gstcclprivate.h"
+
+#include <math.h>
 
 static gboolean
 get_measures (const GstCclBlobMeta * meta, guint index, CclHullMeasures * measures)
@@ -180,6 +183,46 @@ gst_ccl_blob_meta_get_min_rect_center (const GstCclBlobMeta * meta, guint index,
   set (x, measures.rect_x);
   set (y, measures.rect_y);
   return known;
+}
+
+/**
+ * gst_ccl_blob_meta_get_min_rect_corners:
+ * @meta: a blob meta
+ * @index: 0 to length - 1
+ * @n_values: (out): length of the array: 8, or 0 without them
+ *
+ * Gets the corners of the rectangle of gst_ccl_blob_meta_get_min_rect() in the
+ * frame, like a contour. Its first two corners are the ends of a longer side. In
+ * a frame that was scaled differently in x and y it is a parallelogram.
+ *
+ * Returns: (transfer full) (nullable) (array length=n_values): x and y of each
+ *   corner in turn; free it with g_free(). %NULL when it was not measured
+ *
+ * Since: 0.1
+ */
+gdouble *
+gst_ccl_blob_meta_get_min_rect_corners (const GstCclBlobMeta * meta, guint index, guint * n_values)
+{
+  static const gdouble signs[4][2] = { {-0.5, -0.5}, {0.5, -0.5}, {0.5, 0.5}, {-0.5, 0.5} };
+  CclHullMeasures m;
+  gdouble *corners;
+
+  g_return_val_if_fail (meta != NULL && n_values != NULL, NULL);
+
+  *n_values = 0;
+  if (!get_measures (meta, index, &m))
+    return NULL;
+  corners = g_new (gdouble, 8);
+  for (guint i = 0; i < 4; i++) {
+    const gdouble along = signs[i][0] * m.rect_length, across = signs[i][1] * m.rect_width;
+    gdouble *const corner = corners + 2 * i;
+
+    corner[0] = m.rect_x + 0.5 + along * cos (m.rect_angle) - across * sin (m.rect_angle);
+    corner[1] = m.rect_y + 0.5 + along * sin (m.rect_angle) + across * cos (m.rect_angle);
+    gst_ccl_matrix_map (meta->matrix, &corner[0], &corner[1]);
+  }
+  *n_values = 8;
+  return corners;
 }
 
 /**

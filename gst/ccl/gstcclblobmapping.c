@@ -40,6 +40,36 @@ get_mapped_shape (const GstCclBlobMeta * meta, guint index, CclShape * shape)
     ccl_axes_from_covariance (shape);
 }
 
+/* A box of pixels of the mask (x, y, width, height) in the frame. */
+static void
+map_box (const GstCclBlobMeta * meta, const gint box[4], gdouble mapped[4])
+{
+  gdouble right = 0, bottom = 0;
+
+  for (gint corner = 0; corner < 4; corner++) {
+    gdouble x = box[0] + (corner & 1 ? (gdouble) box[2] : 0);
+    gdouble y = box[1] + (corner & 2 ? (gdouble) box[3] : 0);
+
+    gst_ccl_matrix_map (meta->matrix, &x, &y);
+    mapped[0] = corner == 0 ? x : MIN (mapped[0], x);
+    right = corner == 0 ? x : MAX (right, x);
+    mapped[1] = corner == 0 ? y : MIN (mapped[1], y);
+    bottom = corner == 0 ? y : MAX (bottom, y);
+  }
+  mapped[2] = right - mapped[0];
+  mapped[3] = bottom - mapped[1];
+}
+
+static void
+set_box (const gdouble box[4], gdouble * x, gdouble * y, gdouble * width, gdouble * height)
+{
+  gdouble *const to[] = { x, y, width, height };
+
+  for (guint i = 0; i < 4; i++)
+    if (to[i] != NULL)
+      *to[i] = box[i];
+}
+
 /**
  * gst_ccl_blob_meta_get_box:
  * @meta: a blob meta
@@ -60,28 +90,39 @@ gst_ccl_blob_meta_get_box (const GstCclBlobMeta * meta, guint index, gdouble * x
     gdouble * height)
 {
   const GstCclBlob *const blob = gst_ccl_blob_meta_get_blob (meta, index);
-  gdouble left = 0, right = 0, top = 0, bottom = 0;
+  const gint box[] = { blob ? blob->x : 0, blob ? blob->y : 0, blob ? blob->width : 0, blob ? blob->height : 0 };
+  gdouble mapped[4] = { 0, 0, 0, 0 };
 
-  for (gint corner = 0; blob != NULL && corner < 4; corner++) {
-    gdouble cx = blob->x + (corner & 1 ? (gdouble) blob->width : 0);
-    gdouble cy = blob->y + (corner & 2 ? (gdouble) blob->height : 0);
-
-    gst_ccl_matrix_map (meta->matrix, &cx, &cy);
-    left = corner == 0 ? cx : MIN (left, cx);
-    right = corner == 0 ? cx : MAX (right, cx);
-    top = corner == 0 ? cy : MIN (top, cy);
-    bottom = corner == 0 ? cy : MAX (bottom, cy);
-  }
-
-  if (x != NULL)
-    *x = left;
-  if (y != NULL)
-    *y = top;
-  if (width != NULL)
-    *width = right - left;
-  if (height != NULL)
-    *height = bottom - top;
+  if (blob != NULL)
+    map_box (meta, box, mapped);
+  set_box (mapped, x, y, width, height);
   g_return_if_fail (blob != NULL);
+}
+
+/**
+ * gst_ccl_blob_meta_get_hole_box:
+ * @meta: a blob meta
+ * @hole: a hole of one of its blobs
+ * @x: (out) (optional): left edge
+ * @y: (out) (optional): top edge
+ * @width: (out) (optional): width
+ * @height: (out) (optional): height
+ *
+ * Gets the bounding box of a hole in pixels of the frame, as
+ * gst_ccl_blob_meta_get_box() does for a blob.
+ *
+ * Since: 0.1
+ */
+void
+gst_ccl_blob_meta_get_hole_box (const GstCclBlobMeta * meta, const GstCclHole * hole, gdouble * x, gdouble * y,
+    gdouble * width, gdouble * height)
+{
+  gdouble mapped[4];
+
+  g_return_if_fail (meta != NULL && hole != NULL);
+
+  map_box (meta, (const gint[4]) { hole->x, hole->y, hole->width, hole->height }, mapped);
+  set_box (mapped, x, y, width, height);
 }
 
 /**

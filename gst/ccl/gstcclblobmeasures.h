@@ -165,6 +165,11 @@ gboolean gst_ccl_blob_meta_get_min_rect (const GstCclBlobMeta * meta, guint inde
 GST_CCL_API
 gboolean gst_ccl_blob_meta_get_min_rect_center (const GstCclBlobMeta * meta, guint index, gdouble * x, gdouble * y);
 
+/* Gets the corners of the rectangle of gst_ccl_blob_meta_get_min_rect() in the frame, like a
+ * contour. */
+GST_CCL_API
+gdouble *gst_ccl_blob_meta_get_min_rect_corners (const GstCclBlobMeta * meta, guint index, guint * n_values);
+
 /* Gets the rectangle with the same second moments, in pixels that are squares. */
 GST_CCL_API
 void gst_ccl_blob_get_equivalent_rect (const GstCclBlob * blob, gdouble * length, gdouble * width);
@@ -178,6 +183,17 @@ gboolean gst_ccl_blob_meta_get_filled_area (const GstCclBlobMeta * meta, guint i
 /* Gets a hole of a blob. */
 GST_CCL_API
 gboolean gst_ccl_blob_meta_get_hole (const GstCclBlobMeta * meta, guint index, guint hole, GstCclHole * details);
+
+/* Gets all holes of a blob that are listed, in raster order of first pixels and in pixels of the
+ * mask. */
+GST_CCL_API
+const GstCclHole *gst_ccl_blob_meta_list_holes (const GstCclBlobMeta * meta, guint index, guint * n_holes);
+
+/* Gets the bounding box of a hole in pixels of the frame, as gst_ccl_blob_meta_get_box() does for a
+ * blob. */
+GST_CCL_API
+void gst_ccl_blob_meta_get_hole_box (const GstCclBlobMeta * meta, const GstCclHole * hole, gdouble * x, gdouble * y,
+    gdouble * width, gdouble * height);
 
 G_END_DECLS
 

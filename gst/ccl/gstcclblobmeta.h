@@ -310,6 +310,8 @@ GBytes *gst_ccl_blob_list_get_shape (const GstCclBlobList * list);
  * @GST_CCL_BLOB_META_FLAG_GLOBAL_CHANGE: the whole picture changed; the mask is
  *   not usable
  * @GST_CCL_BLOB_META_FLAG_PREDICTED_ONLY: every blob is a prediction
+ * @GST_CCL_BLOB_META_FLAG_HOLES_TRUNCATED: the blobs have more holes than are
+ *   listed
  *
  * State of the whole list.
  */
@@ -320,6 +322,7 @@ typedef enum
   GST_CCL_BLOB_META_FLAG_SKIPPED = (1 << 1),
   GST_CCL_BLOB_META_FLAG_GLOBAL_CHANGE = (1 << 2),
   GST_CCL_BLOB_META_FLAG_PREDICTED_ONLY = (1 << 3),
+  GST_CCL_BLOB_META_FLAG_HOLES_TRUNCATED = (1 << 4),
 } GstCclBlobMetaFlags;
 
 typedef struct _GstCclBlobMeta GstCclBlobMeta;

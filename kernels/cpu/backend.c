@@ -58,12 +58,16 @@ static CclStatus open_class_ids(CclContext *context, unsigned n_slots)
     return context->config.volume ? ccl_cpu_memory(context, size, (void **)&context->volume.class_ids) : CCL_OK;
 }
 
-/* A mask has fewer holes than half of its pixels. */
-static CclStatus open_holes(CclContext *context, CclFrame *frame)
+CclStatus ccl_cpu_hole_rows(CclContext *context, CclFrame *frame)
 {
     const size_t n = (size_t)context->config.max_width * context->config.max_height / 2 + 1;
-    CCL_TRY(ccl_cpu_memory(context, context->capacity * sizeof(CclHoleCounts), (void **)&frame->holes));
     return ccl_cpu_memory(context, n * sizeof(CclHole), (void **)&frame->hole_rows);
+}
+
+static CclStatus open_holes(CclContext *context, CclFrame *frame)
+{
+    CCL_TRY(ccl_cpu_memory(context, context->capacity * sizeof(CclHoleCounts), (void **)&frame->holes));
+    return ccl_cpu_hole_rows(context, frame);
 }
 
 static CclStatus cpu_open(CclContext *context)
@@ -93,6 +97,10 @@ static CclStatus cpu_open(CclContext *context)
     for (unsigned i = 0; i < n_slots && context->config.features & CCL_FEATURE_HOLES; i++)
         if (!context->frames[i].holes)
             CCL_TRY(open_holes(context, &context->frames[i]));
+    for (unsigned i = 0; i < n_slots && context->config.features & CCL_FEATURE_INTENSITY; i++)
+        if (!context->frames[i].intensity)
+            CCL_TRY(
+                ccl_cpu_memory(context, context->capacity * sizeof(CclIntensityCounts), (void **)&context->frames[i].intensity));
     return open_class_ids(context, n_slots);
 }
 

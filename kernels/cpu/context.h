@@ -29,6 +29,9 @@ typedef struct CpuContext {
  * method can reserve what the worst mask of the largest size needs. */
 CclStatus ccl_cpu_memory(CclContext *context, size_t size, void **memory);
 
+/* Rows for the holes of a frame: a mask has fewer than half of its pixels. */
+CclStatus ccl_cpu_hole_rows(CclContext *context, CclFrame *frame);
+
 static inline void *cpu_workspace(const CclContext *context)
 {
     return ((const CpuContext *)context->impl)->workspace;

@@ -175,6 +175,44 @@ GST_START_TEST (test_holes)
 
 GST_END_TEST;
 
+/* A grid is one blob with many holes. They are counted, and as many are listed as max-components says, but at least 4096. */
+GST_START_TEST (test_holes_are_bounded)
+{
+  static const struct
+  {
+    const gchar *settings;
+    guint n_listed;
+  } bounds[] = { {"max-components=1", 4096}, {"max-components=5000", 5000}, {"max-components=8000", 6241} };
+  gchar *settings = g_strdup_printf ("features=holes %s", bounds[__i__].settings);
+  GstHarness *harness = label_harness (0, settings);
+  Mask mask = mask_new (159, 159);
+  const GstCclHole *holes;
+  GstCclBlobMeta *meta;
+  GstBuffer *buffer;
+  guint n_holes, n_listed;
+
+  for (guint y = 0; y < 159; y++)
+    for (guint x = 0; x < 159; x++)
+      mask.pixels[y * 159 + x] = x % 2 == 0 || y % 2 == 0;
+  set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
+  fail_unless_equals_int (push_mask (harness, &mask, 0), GST_FLOW_OK);
+  buffer = gst_harness_pull (harness);
+  meta = gst_buffer_get_ccl_blob_meta (buffer);
+  fail_unless (gst_ccl_blob_meta_get_filled_area (meta, 0, NULL, &n_holes));
+  holes = gst_ccl_blob_meta_list_holes (meta, 0, &n_listed);
+  fail_unless_equals_int (n_holes, 79 * 79);
+  fail_unless_equals_int (n_listed, bounds[__i__].n_listed);
+  fail_unless_equals_int (meta->flags, n_listed < n_holes ? GST_CCL_BLOB_META_FLAG_HOLES_TRUNCATED : 0);
+  for (guint i = 0; i < n_listed; i++)
+    fail_unless (holes[i].x == (gint) (i % 79 * 2 + 1) && holes[i].y == (gint) (i / 79 * 2 + 1), "hole %u", i);
+  gst_buffer_unref (buffer);
+  gst_harness_teardown (harness);
+  mask_free (&mask);
+  g_free (settings);
+}
+
+GST_END_TEST;
+
 /* On and off while frames flow; without the group nothing is attached. */
 GST_START_TEST (test_shape_changes_while_playing)
 {
@@ -261,6 +299,7 @@ ccllabel_add_features_tests (Suite * suite)
   tcase_add_test (tests, test_shape);
   tcase_add_test (tests, test_hull);
   tcase_add_test (tests, test_holes);
+  tcase_add_loop_test (tests, test_holes_are_bounded, 0, 3);
   tcase_add_test (tests, test_shape_changes_while_playing);
   tcase_add_test (tests, test_shape_travels);
   tcase_add_test (tests, test_shape_takes_the_cpu);

@@ -220,7 +220,8 @@ GST_START_TEST (test_hull_fields)
   array = json_object_get_array_member (json_node_get_object (line), "blobs");
 
   blob = json_array_get_object_element (array, 0);
-  fail_if (json_object_has_member (blob, "convexity") || json_object_has_member (blob, "n_holes"));
+  fail_if (json_object_has_member (blob, "convexity"));
+  fail_unless_equals_int (json_object_get_int_member (blob, "n_holes"), 0);
   fail_unless (json_object_get_double_member (blob, "area_convex") == 4);
   fail_unless_equals_int (json_object_get_int_member (blob, "area_filled"), 4);
   fail_unless_equals_int (json_array_get_length (json_object_get_array_member (blob, "holes")), 0);
@@ -240,6 +241,64 @@ GST_START_TEST (test_hull_fields)
       fail_unless (ABS (value - fields[i].values[k]) < 1e-9, "%s is %g", fields[i].name, value);
     }
   }
+  json_node_unref (line);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
+static void
+assert_numbers (JsonObject * object, const gchar * name, const gdouble * expected, guint n)
+{
+  JsonArray *const array = json_object_get_array_member (object, name);
+
+  fail_unless_equals_int (json_array_get_length (array), n);
+  for (guint i = 0; i < n; i++)
+    fail_unless (ABS (json_array_get_double_element (array, i) - expected[i]) < 1e-9, "%s[%u] is %g", name, i,
+        json_array_get_double_element (array, i));
+}
+
+/* Behind a mask of another size, rectangles and boxes of holes are where the blob is: in the frame. */
+GST_START_TEST (test_hull_of_a_scaled_mask)
+{
+  static const struct
+  {
+    gdouble matrix[9], bbox[4], center[2], size[2], angle, hole[4];
+  } scaled[] = {
+    {{2, 0, 10, 0, 2, 0, 0, 0, 1}, {28, 18, 8, 6}, {31.5, 20.5}, {8, 6}, 0, {30, 20, 4, 2}},
+    /* The longer side is the other one then. */
+    {{1, 0, 0, 0, 3, 0, 0, 0, 1}, {9, 27, 4, 9}, {10.5, 31}, {9, 4}, G_PI_2, {10, 30, 2, 3}},
+    /* A quarter turn. */
+    {{0, -1, 20, 1, 0, 0, 0, 0, 1}, {8, 9, 3, 4}, {9, 10.5}, {4, 3}, G_PI_2, {9, 10, 1, 2}},
+  };
+  GstHarness *h = new_harness ();
+  GstBuffer *frame = video_frame (__i__);
+  const GstCclBlob blobs[2] = { rectangle (1, 0, 0, 2, 2), rectangle (2, 9, 9, 4, 3) };
+  GstCclBlobMeta *const meta = attach_blobs (frame, blobs, 2);
+  GBytes *const of_filled = g_bytes_new_static (filled, sizeof (filled));
+  GBytes *const of_holes = g_bytes_new_static (holes, sizeof (holes));
+  GBytes *const of_hull = g_bytes_new_static (hull, sizeof (hull));
+  JsonNode *line;
+  JsonObject *blob;
+
+  gst_ccl_blob_list_set_hull (meta->list, of_hull);
+  gst_ccl_blob_list_set_holes (meta->list, of_filled, of_holes);
+  g_bytes_unref (of_filled);
+  g_bytes_unref (of_holes);
+  g_bytes_unref (of_hull);
+  memcpy (meta->matrix, scaled[__i__].matrix, sizeof (meta->matrix));
+  meta->flags |= GST_CCL_BLOB_META_FLAG_HOLES_TRUNCATED;
+  line = push_for_json (h, frame);
+  assert_schema ("ccl-blob-1.schema.json", line);
+  fail_unless (json_object_get_boolean_member (json_node_get_object (line), "holes_truncated"));
+  blob = json_array_get_object_element (json_object_get_array_member (json_node_get_object (line), "blobs"), 1);
+  assert_numbers (blob, "bbox", scaled[__i__].bbox, 4);
+  assert_numbers (blob, "rect_center", scaled[__i__].center, 2);
+  assert_numbers (blob, "rect_size", scaled[__i__].size, 2);
+  fail_unless (ABS (json_object_get_double_member (blob, "rect_angle") - scaled[__i__].angle) < 1e-9);
+  fail_unless_equals_int (json_object_get_int_member (blob, "n_holes"), 1);
+  blob = json_array_get_object_element (json_object_get_array_member (blob, "holes"), 0);
+  assert_numbers (blob, "bbox", scaled[__i__].hole, 4);
   json_node_unref (line);
   gst_harness_teardown (h);
 }
@@ -352,6 +411,7 @@ json_field_tests (void)
   tcase_add_test (tests, test_optional_fields);
   tcase_add_test (tests, test_shape_fields);
   tcase_add_test (tests, test_hull_fields);
+  tcase_add_loop_test (tests, test_hull_of_a_scaled_mask, 0, 3);
   tcase_add_test (tests, test_beyond_63_bits);
   tcase_add_test (tests, test_source_defaults_to_name);
   tcase_add_test (tests, test_names_of_zones);

@@ -268,6 +268,7 @@ GST_START_TEST (test_min_avg_max)
 {
   GstStructure *const structure = gst_structure_new_empty ("stats");
   GstCclMinAvgMax values = { 0 };
+  guint64 n;
 
   fail_unless (gst_ccl_min_avg_max_average (&values) == 0);
   gst_ccl_min_avg_max_add (&values, -1);
@@ -281,6 +282,8 @@ GST_START_TEST (test_min_avg_max)
       && field (structure, "empty-us-max") == -1);
   fail_unless (field (structure, "host-us-min") == 1 && field (structure, "host-us-avg") == 5
       && field (structure, "host-us-max") == 10);
+  fail_unless (field (structure, "empty-us-sum") == 0 && field (structure, "host-us-sum") == 15);
+  fail_unless (gst_structure_get_uint64 (structure, "host-us-count", &n) && n == 3);
   gst_structure_free (structure);
 }
 

@@ -18,7 +18,8 @@ ELEMENTS = ["ccllabel", "cclmotion", "ccltrack", "cclzone", "ccloverlay", "cclme
             "cclkafkasink", "cclnatssink"]
 NUMBERS = (GObject.TYPE_INT, GObject.TYPE_UINT, GObject.TYPE_INT64, GObject.TYPE_UINT64, GObject.TYPE_DOUBLE)
 
-# Of the statistics; `name-us` stands for its min, avg and max.
+# Of the statistics; `name-us` stands for its parts.
+TIME_PARTS = ("min", "avg", "max", "sum", "count")
 STATS = {
     "ccllabel": "frames skipped late components truncated volumes backend algorithm volume-algorithm path host-bytes device-bytes "
                 "batch-avg batch-max upload-us kernel-us host-us latency-us contour-us wait-us pack-us",
@@ -92,7 +93,7 @@ class Properties(unittest.TestCase):
             stats = element.get_property("stats")
             expected = []
             for field in STATS[name].split():
-                expected += [f"{field}-{part}" for part in ("min", "avg", "max")] if field.endswith("-us") else [field]
+                expected += [f"{field}-{part}" for part in TIME_PARTS] if field.endswith("-us") else [field]
             with self.subTest(element=name):
                 self.assertEqual([stats.nth_field_name(i) for i in range(stats.n_fields())], expected)
 

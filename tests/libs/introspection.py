@@ -116,6 +116,9 @@ class Blobs(unittest.TestCase):
         self.assertEqual(tuple(meta.get_min_rect(0)), (False, 0, 0, 0))
         known, hole = meta.get_hole(0, 0)
         self.assertEqual((known, hole.area), (False, 0))
+        self.assertEqual(list(meta.list_holes(0)), [])
+        self.assertEqual(list(meta.get_min_rect_corners(0)), [])
+        self.assertEqual(tuple(meta.get_hole_box(hole)), (0, 0, 0, 0))
         # A contour for each blob and a trail for the second, in the flat form.
         data = bytearray(meta.to_bytes().get_data())
         data[4] = 2
@@ -127,6 +130,22 @@ class Blobs(unittest.TestCase):
         self.assertEqual(tuple(meta.get_contour(1)), values[12:20])
         self.assertEqual((list(meta.get_trail(0)), list(meta.get_trail(1))), ([], [6.5, 3.25, 7.5, 3.5]))
         self.assertEqual((meta.get_blob(0).n_contour, meta.get_blob(1).n_trail), (6, 2))
+
+    def test_list_of_holes(self):
+        data = GstCcl.buffer_get_ccl_blob_meta(buffer := buffer_with_blobs()).to_bytes().get_data()
+        records = b"".join(data[at:at + 96] + bytes(8) for at in (120, 216))
+        holes = [(1, 2, 2, 10, 20, 2, 1, 10), (1, 1, 1, 30, 20, 1, 1, 30)]
+        columns = struct.pack("<3I2IQ", 7 << 2, 1, 16, 1, 2, 6) + struct.pack("<2I", 2, 32)
+        data = data[:4] + b"\x08" + data[5:120] + records + bytes(8) + columns + b"".join(struct.pack("<8I", *h) for h in holes)
+        data += struct.pack("<4I", 1, 8, 1, 7)
+        data += struct.pack("<I", zlib.crc32(data))
+        meta = GstCcl.buffer_add_ccl_blob_meta_from_bytes(other := Gst.Buffer.new(), GLib.Bytes.new(data))
+        self.assertEqual(tuple(meta.get_filled_area(0)), (True, 6, 2))
+        self.assertEqual([(hole.area, hole.x, hole.y) for hole in meta.list_holes(0)], [(2, 10, 20), (1, 30, 20)])
+        self.assertEqual(tuple(meta.get_hole_box(meta.list_holes(0)[1])), (30, 20, 1, 1))
+        self.assertEqual(len(meta.list_holes(1)), 0)
+        self.assertEqual((tuple(meta.get_class_id(0)), tuple(meta.get_class_id(1))), ((True, 7), (False, 0)))
+        del buffer, other
 
     def test_constants(self):
         blob = GstCcl.Blob()

@@ -31,6 +31,7 @@ ONE_PIXEL = "inlined for each pixel: its values come from planes of their own an
 VECTORIZED = "the compiler vectorizes the loop only over parameters with restrict"
 # "path: function": reason
 MANY_PARAMETERS = {
+    "gst/elements/metrics/gstcclmetricsserver.c: on_request": GIVEN,
     "gst/python/gstccl/_analyze.py: _filter": "the filters of a call, by their public names",
     "kernels/cpu/motion/feedback_learn.h: learn_first_chroma": VECTORIZED,
     "kernels/cpu/motion/feedback_learn.h: learn_near": VECTORIZED,

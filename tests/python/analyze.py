@@ -95,6 +95,12 @@ class Tables(unittest.TestCase):
         self.assertAlmostEqual(table[0]["extent"], 3 / 6)
         self.assertAlmostEqual(table[1]["diameter"], 2 / np.sqrt(np.pi))
 
+    def test_core_names_the_same_columns(self):
+        core, groups = gstccl._core, gstccl._records.GROUPS
+        self.assertEqual(set(core.COLUMNS), {*gstccl.FEATURES, *groups, "convexity", "class_id"})
+        self.assertEqual(set(core.FEATURES), set(groups))
+        self.assertEqual(sum(core.COLUMNS.values()), 2 ** len(core.COLUMNS) - 1)
+
     def test_shape(self):
         ring = np.pad(np.ones((3, 3), np.uint8), 1)
         ring[2, 2] = 0

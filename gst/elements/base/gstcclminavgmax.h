@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The minimum, average and maximum of a value, for the statistics of elements. */
+/* The minimum, average, maximum and sum of a value, for the statistics of elements. */
 #ifndef __GST_CCL_MIN_AVG_MAX_H__
 #define __GST_CCL_MIN_AVG_MAX_H__
 
@@ -33,7 +33,8 @@ gst_ccl_min_avg_max_average (const GstCclMinAvgMax * values)
   return values->n ? values->sum / values->n : 0;
 }
 
-/* Adds NAME-us-min, -avg and -max to the structure. All are -1 when nothing was measured. */
+/* Adds NAME-us-min, -avg and -max, each -1 when nothing was measured, and -sum and -count to the structure. A monitor makes the
+ * average of any time from the differences of the last two. */
 static inline void
 gst_ccl_min_avg_max_to_structure (const GstCclMinAvgMax * values, const gchar * name, GstStructure * structure)
 {
@@ -47,16 +48,27 @@ gst_ccl_min_avg_max_to_structure (const GstCclMinAvgMax * values, const gchar * 
     {"max", values->max},
   };
 
+  gchar *field;
+
   for (guint i = 0; i < G_N_ELEMENTS (fields); i++) {
-    gchar *field = g_strdup_printf ("%s-us-%s", name, fields[i].suffix);
+    field = g_strdup_printf ("%s-us-%s", name, fields[i].suffix);
     gst_structure_set (structure, field, G_TYPE_DOUBLE, values->n ? fields[i].value : -1.0, NULL);
     g_free (field);
   }
+  field = g_strdup_printf ("%s-us-sum", name);
+  gst_structure_set (structure, field, G_TYPE_DOUBLE, values->sum, NULL);
+  g_free (field);
+  field = g_strdup_printf ("%s-us-count", name);
+  gst_structure_set (structure, field, G_TYPE_UINT64, values->n, NULL);
+  g_free (field);
 }
+
+/* What follows the name of a time in the text of a property. */
+#define GST_CCL_TIME_PARTS "-min, -avg, -max (-1 = not measured), -sum in microseconds, and -count"
 
 /* The fields that gst_ccl_min_avg_max_host_to_structure() adds, for the text of a property. */
 #define GST_CCL_HOST_TIME_FIELDS "host-us (time spent on a frame) and latency-us (the same: no frame waits here), " \
-    "each -min, -avg and -max in microseconds (-1: not measured)"
+    "each " GST_CCL_TIME_PARTS
 
 /* For an element without a delay queue: it delays a frame by the time that it works on it. */
 static inline void

@@ -3,6 +3,8 @@
 
 /* The schema "ccl-blob-1". */
 
+#include <math.h>
+
 #include <gst/ccl/gstcclblobmeasures.h>
 
 #include "gstccljsonschemas.h"
@@ -24,16 +26,14 @@ static const GstCclJsonFlagWord state_words[] = {
   {GST_CCL_BLOB_FLAG_SPLIT, "split"},
 };
 
-static JsonArray *
-box_array (const GstCclBlobMeta * meta, guint index, gboolean whole)
+static void
+set_box (JsonObject * object, const gdouble box[4], gboolean whole)
 {
-  gdouble box[4];
-  JsonArray *array = json_array_sized_new (4);
+  JsonArray *const array = json_array_sized_new (4);
 
-  gst_ccl_blob_meta_get_box (meta, index, &box[0], &box[1], &box[2], &box[3]);
   for (guint i = 0; i < 4; i++)
     json_array_add_element (array, gst_ccl_json_new_measure (box[i], whole));
-  return array;
+  json_object_set_array_member (object, "bbox", array);
 }
 
 /* Names of the zones a blob is in. */
@@ -106,17 +106,47 @@ set_shape (JsonObject * object, const GstCclBlobMeta * meta, guint index)
   json_object_set_member (object, "compactness", gst_ccl_json_new_number (compactness));
 }
 
+/* The smallest rectangle in the frame. Scaled differently in x and y it is a parallelogram, of which these are the sides. */
+static void
+set_rect (JsonObject * object, const GstCclBlobMeta * meta, guint index)
+{
+  gdouble center[2], size[2], angle, *corners;
+  guint n_values;
+
+  gst_ccl_blob_meta_get_min_rect (meta, index, &size[0], &size[1], &angle);
+  gst_ccl_blob_meta_get_min_rect_center (meta, index, &center[0], &center[1]);
+  corners =
+      gst_ccl_blob_meta_is_identity (meta) ? NULL : gst_ccl_blob_meta_get_min_rect_corners (meta, index, &n_values);
+  if (corners) {
+    const gdouble sides[2][2] = {
+      {corners[2] - corners[0], corners[3] - corners[1]}, {corners[4] - corners[2], corners[5] - corners[3]}
+    };
+    const gdouble lengths[] = { hypot (sides[0][0], sides[0][1]), hypot (sides[1][0], sides[1][1]) };
+    const guint longer = lengths[1] > lengths[0] ? 1 : 0;
+
+    for (guint i = 0; i < 2; i++)
+      center[i] = (corners[i] + corners[4 + i]) / 2 - 0.5;
+    size[0] = lengths[longer];
+    size[1] = lengths[1 - longer];
+    angle = atan2 (sides[longer][1], sides[longer][0]);
+    angle -= angle > G_PI_2 ? G_PI : 0;
+    angle += angle <= -G_PI_2 ? G_PI : 0;
+    g_free (corners);
+  }
+  gst_ccl_json_set_numbers (object, "rect_center", center, 2);
+  gst_ccl_json_set_numbers (object, "rect_size", size, 2);
+  json_object_set_member (object, "rect_angle", gst_ccl_json_new_number (angle));
+}
+
 /* With ccllabel features=hull. */
 static void
 set_hull (JsonObject * object, const GstCclBlobMeta * meta, guint index)
 {
-  gdouble area, perimeter, solidity, convexity, feret[2], center[2], size[2], angle, equivalent[2];
+  gdouble area, perimeter, solidity, convexity, feret[2], equivalent[2];
 
   if (!gst_ccl_blob_meta_get_hull (meta, index, &area, &perimeter, &solidity))
     return;
   gst_ccl_blob_meta_get_feret (meta, index, &feret[0], &feret[1]);
-  gst_ccl_blob_meta_get_min_rect (meta, index, &size[0], &size[1], &angle);
-  gst_ccl_blob_meta_get_min_rect_center (meta, index, &center[0], &center[1]);
   gst_ccl_blob_get_equivalent_rect (gst_ccl_blob_meta_get_blob (meta, index), &equivalent[0], &equivalent[1]);
   json_object_set_member (object, "area_convex", gst_ccl_json_new_number (area));
   json_object_set_member (object, "solidity", gst_ccl_json_new_number (solidity));
@@ -125,32 +155,33 @@ set_hull (JsonObject * object, const GstCclBlobMeta * meta, guint index)
     json_object_set_member (object, "convexity", gst_ccl_json_new_number (convexity));
   json_object_set_member (object, "feret_diameter_max", gst_ccl_json_new_number (feret[0]));
   json_object_set_member (object, "min_feret", gst_ccl_json_new_number (feret[1]));
-  gst_ccl_json_set_numbers (object, "rect_center", center, 2);
-  gst_ccl_json_set_numbers (object, "rect_size", size, 2);
-  json_object_set_member (object, "rect_angle", gst_ccl_json_new_number (angle));
+  set_rect (object, meta, index);
   gst_ccl_json_set_numbers (object, "equivalent_rect", equivalent, 2);
 }
 
-/* With ccllabel features=holes, in pixels of the mask. */
+/* With ccllabel features=holes. Areas are in pixels of the mask. */
 static void
-set_holes (JsonObject * object, const GstCclBlobMeta * meta, guint index)
+set_holes (JsonObject * object, const GstCclBlobMeta * meta, guint index, gboolean whole)
 {
   guint64 area_filled;
-  GstCclHole hole;
+  guint n_holes, n_listed;
+  const GstCclHole *const listed = gst_ccl_blob_meta_list_holes (meta, index, &n_listed);
   JsonArray *holes;
 
-  if (!gst_ccl_blob_meta_get_filled_area (meta, index, &area_filled, NULL))
+  if (!gst_ccl_blob_meta_get_filled_area (meta, index, &area_filled, &n_holes))
     return;
-  holes = json_array_new ();
-  for (guint i = 0; gst_ccl_blob_meta_get_hole (meta, index, i, &hole); i++) {
+  holes = json_array_sized_new (n_listed);
+  for (guint i = 0; i < n_listed; i++) {
     JsonObject *const entry = json_object_new ();
-    const gdouble box[] = { hole.x, hole.y, hole.width, hole.height };
+    gdouble box[4];
 
-    json_object_set_int_member (entry, "area", hole.area);
-    json_object_set_int_member (entry, "area_filled", hole.area_filled);
-    gst_ccl_json_set_numbers (entry, "bbox", box, 4);
+    gst_ccl_blob_meta_get_hole_box (meta, &listed[i], &box[0], &box[1], &box[2], &box[3]);
+    json_object_set_int_member (entry, "area", listed[i].area);
+    json_object_set_int_member (entry, "area_filled", listed[i].area_filled);
+    set_box (entry, box, whole);
     json_array_add_object_element (holes, entry);
   }
+  json_object_set_int_member (object, "n_holes", n_holes);
   json_object_set_int_member (object, "area_filled", (gint64) area_filled);
   json_object_set_array_member (object, "holes", holes);
 }
@@ -163,14 +194,15 @@ ccl_blob_object (const GstCclJsonFrame * frame, guint index, gboolean whole)
   JsonObject *object = json_object_new ();
   gdouble *points;
   guint n_values, class_id;
-  gdouble centroid[2], cov[3], axes[2], orientation;
+  gdouble box[4], centroid[2], cov[3], axes[2], orientation;
 
+  gst_ccl_blob_meta_get_box (meta, index, &box[0], &box[1], &box[2], &box[3]);
   gst_ccl_blob_meta_get_centroid (meta, index, &centroid[0], &centroid[1]);
   gst_ccl_blob_meta_get_covariance (meta, index, &cov[0], &cov[1], &cov[2]);
   gst_ccl_blob_meta_get_axes (meta, index, &axes[0], &axes[1], &orientation);
 
   json_object_set_int_member (object, "label", blob->label);
-  json_object_set_array_member (object, "bbox", box_array (meta, index, whole));
+  set_box (object, box, whole);
   json_object_set_member (object, "area", gst_ccl_json_new_measure (gst_ccl_blob_meta_get_area (meta, index), whole));
   gst_ccl_json_set_numbers (object, "centroid", centroid, 2);
   gst_ccl_json_set_numbers (object, "cov", cov, 3);
@@ -180,7 +212,7 @@ ccl_blob_object (const GstCclJsonFrame * frame, guint index, gboolean whole)
     json_object_set_int_member (object, "class_id", class_id);
   set_shape (object, meta, index);
   set_hull (object, meta, index);
-  set_holes (object, meta, index);
+  set_holes (object, meta, index, whole);
   gst_ccl_json_set_flag_words (object, "border", blob->flags, border_words, G_N_ELEMENTS (border_words));
   gst_ccl_json_set_id (object, "track", blob->track_id);
   gst_ccl_json_set_id (object, "parent", blob->parent_id);
@@ -222,6 +254,8 @@ gst_ccl_json_blobs_object (const GstCclJsonFrame * frame)
   json_object_set_object_member (object, "frame", gst_ccl_json_new_size ("w", meta->width, "h", meta->height));
   json_object_set_int_member (object, "total", meta->n_total);
   json_object_set_boolean_member (object, "truncated", (meta->flags & GST_CCL_BLOB_META_FLAG_TRUNCATED) != 0);
+  if (meta->flags & GST_CCL_BLOB_META_FLAG_HOLES_TRUNCATED)
+    json_object_set_boolean_member (object, "holes_truncated", TRUE);
   if (!frame->is_analysed)
     json_object_set_boolean_member (object, "analysed", FALSE);
   json_object_set_array_member (object, "blobs", blobs);

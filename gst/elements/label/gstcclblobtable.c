@@ -120,14 +120,25 @@ hole_of (const CclHole * hole)
   };
 }
 
+gsize
+gst_ccl_blob_table_count_holes (const CclTable * table)
+{
+  gsize n = 0;
+
+  for (guint i = 0; table->holes && i < table->n_components; i++)
+    n += table->holes[table->components[i].label - 1].n_holes;
+  return n;
+}
+
 /* The holes of the blobs in the table. FALSE without memory. */
 static gboolean
-add_holes (GstCclBlobList * list, const CclTable * table)
+add_holes (GstCclBlobList * list, const CclTable * table, guint max_holes)
 {
   const gsize n = table->n_components;
   GstCclFilledCounts *const filled = g_try_new (GstCclFilledCounts, n);
   GBytes *bytes, *of_rows;
   GstCclHole *rows;
+  const gsize max_rows = MIN (gst_ccl_blob_table_count_holes (table), max_holes);
   gsize n_rows = 0;
 
   for (gsize i = 0; i < n && filled; i++) {
@@ -135,18 +146,16 @@ add_holes (GstCclBlobList * list, const CclTable * table)
     const CclHoleCounts *const counts = &table->holes[label - 1];
 
     filled[i] = (GstCclFilledCounts) { label, counts->n_holes, counts->area_filled, {0} };
-    n_rows += counts->n_holes;
   }
-  rows = g_try_new (GstCclHole, n_rows);
-  if ((!filled && n) || (!rows && n_rows)) {
+  rows = g_try_new (GstCclHole, max_rows);
+  if ((!filled && n) || (!rows && max_rows)) {
     g_free (filled);
     g_free (rows);
     return FALSE;
   }
   qsort (filled, n, sizeof *filled, compare_labels);
-  n_rows = 0;
   for (gsize i = 0; i < n; i++)
-    for (guint k = 0; k < filled[i].n_holes; k++)
+    for (guint k = 0; k < filled[i].n_holes && n_rows < max_rows; k++)
       rows[n_rows++] = hole_of (&table->hole_rows[table->holes[filled[i].label - 1].first + k]);
   bytes = g_bytes_new_take (filled, n * sizeof *filled);
   of_rows = g_bytes_new_take (rows, n_rows * sizeof *rows);
@@ -157,15 +166,15 @@ add_holes (GstCclBlobList * list, const CclTable * table)
 }
 
 static gboolean
-add_columns (GstCclBlobList * list, const CclTable * table, const guint16 * classes)
+add_columns (GstCclBlobList * list, const CclTable * table, const guint16 * classes, guint max_holes)
 {
   return (!table->shape || add_shape (list, table)) && (!table->hull || add_hull (list, table))
-      && (!table->holes || !table->n_components || add_holes (list, table))
+      && (!table->holes || !table->n_components || add_holes (list, table, max_holes))
       && (!table->class_ids || add_class_ids (list, table, classes));
 }
 
 GstCclBlobList *
-gst_ccl_blob_table_to_list (const CclTable * table, const guint16 * classes)
+gst_ccl_blob_table_to_list (const CclTable * table, const guint16 * classes, guint max_holes)
 {
   GstCclBlob *blobs;
   GstCclBlobList *list = gst_ccl_blob_list_new_uninitialized (table->n_components, &blobs);
@@ -189,7 +198,7 @@ gst_ccl_blob_table_to_list (const CclTable * table, const guint16 * classes)
       .mtd_id = GST_CCL_MTD_ID_NONE,
     };
   }
-  if (list && !add_columns (list, table, classes))
+  if (list && !add_columns (list, table, classes, max_holes))
     g_clear_pointer (&list, gst_ccl_blob_list_unref);
   return list;
 }

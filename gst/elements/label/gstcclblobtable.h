@@ -11,9 +11,12 @@
 
 G_BEGIN_DECLS
 
-/* One blob for each record, in the order of the table. `classes`: class of each value of a label map; NULL: the value. NULL
- * without memory. (transfer full) */
-GstCclBlobList *gst_ccl_blob_table_to_list (const CclTable * table, const guint16 * classes);
+/* One blob for each record, in the order of the table. `classes`: class of each value of a label map; NULL: the value.
+ * `max_holes`: further ones are left out, those of the greatest labels first. NULL without memory. (transfer full) */
+GstCclBlobList *gst_ccl_blob_table_to_list (const CclTable * table, const guint16 * classes, guint max_holes);
+
+/* Holes of all blobs of the table. */
+gsize gst_ccl_blob_table_count_holes (const CclTable * table);
 
 /* Adds the contour of each blob of the table's list, traced in `mask`, which must be in host memory. `contours`: scratch. A blob
  * whose contour cannot be traced has none, and the last failure is logged. FALSE without memory. */

@@ -12,6 +12,8 @@
 
 #define GST_CAT_DEFAULT gst_ccl_label_debug
 
+#define MIN_MAX_HOLES 4096      /* listed in a frame, however small max-components is */
+
 /* ---------------------------------------------------------------- find the mask */
 
 /* Numbers of regions are those of one frame. */
@@ -93,6 +95,20 @@ mask_buffer (GstCclLabelFrame * frame)
   return frame->mask.buffer ? frame->mask.buffer : frame->common.buffer;
 }
 
+/* FALSE: the frame has no picture to measure. */
+static gboolean
+map_picture (GstCclLabel * self, GstCclLabelFrame * frame, GError ** error)
+{
+  const GstCclLabelRequest *const request = self->parent.request;
+
+  if (!(request->features & CCL_FEATURE_INTENSITY))
+    return TRUE;
+  if (!gst_ccl_picture_view_map (&frame->picture, frame->common.buffer, &self->parent.in_info, &frame->mask, error))
+    return FALSE;
+  frame->common.view.mask.picture = &frame->picture.picture;
+  return TRUE;
+}
+
 static gboolean
 gst_ccl_label_map_frame (GstCclAnalyzer * analyzer, GstCclFrame * common, GError ** error)
 {
@@ -101,6 +117,10 @@ gst_ccl_label_map_frame (GstCclAnalyzer * analyzer, GstCclFrame * common, GError
 
   if (!gst_ccl_analyzer_map_view (analyzer, common, mask_buffer (frame), &frame->mask.info, error))
     return FALSE;
+  if (!map_picture (GST_CCL_LABEL (analyzer), frame, error)) {
+    gst_ccl_mask_view_unmap (&common->view);
+    return FALSE;
+  }
   frame->is_map = ((const GstCclLabelRequest *) analyzer->request)->is_map;
   if (frame->is_map)
     return TRUE;
@@ -110,6 +130,13 @@ gst_ccl_label_map_frame (GstCclAnalyzer * analyzer, GstCclFrame * common, GError
     mask->threshold = GST_VIDEO_INFO_IS_YUV (&frame->mask.info) ? 127 : 0;      /* studio black is 16, not 0 */
   mask->invert = frame->settings.invert;
   return TRUE;
+}
+
+static void
+gst_ccl_label_unmap_frame (GstCclAnalyzer * analyzer, GstCclFrame * common)
+{
+  (void) analyzer;
+  gst_ccl_picture_view_unmap (&((GstCclLabelFrame *) common)->picture);
 }
 
 /* The class of each number of a region; NULL: values are classes. */
@@ -201,6 +228,19 @@ download_mask (GstCclLabel * self, GstCclLabelFrame * frame)
   return TRUE;
 }
 
+/* A grid has more holes than any table has blobs. */
+static guint
+max_holes (const GstCclLabelFrame * frame)
+{
+  return MAX (frame->settings.max_components, MIN_MAX_HOLES);
+}
+
+static GstCclBlobList *
+list_blobs (const GstCclLabelFrame * frame)
+{
+  return gst_ccl_blob_table_to_list (&frame->table, get_classes (frame), max_holes (frame));
+}
+
 static GstCclBlobList *
 list_with_contours (GstCclLabel * self, GstCclLabelFrame * frame)
 {
@@ -216,8 +256,8 @@ list_with_contours (GstCclLabel * self, GstCclLabelFrame * frame)
   if (!self->contours)
     self->contours = ccl_contours_new ();
   if (frame->table.n_components == 0 || !self->contours || !download_mask (self, frame))
-    return gst_ccl_blob_table_to_list (&frame->table, get_classes (frame));
-  list = gst_ccl_blob_table_to_list (&frame->table, get_classes (frame));
+    return list_blobs (frame);
+  list = list_blobs (frame);
   if (list && !gst_ccl_blob_table_add_contours (list, &frame->table, &frame->common.view.mask, &config, self->contours))
     g_clear_pointer (&list, gst_ccl_blob_list_unref);
 
@@ -237,7 +277,7 @@ gst_ccl_label_describe_frame (GstCclAnalyzer * analyzer, GstCclFrame * common)
     count_table (self, frame);
   if (frame->settings.attach)
     frame->list = common->is_analysed && frame->settings.contours
-        ? list_with_contours (self, frame) : gst_ccl_blob_table_to_list (&frame->table, get_classes (frame));
+        ? list_with_contours (self, frame) : list_blobs (frame);
   gst_ccl_label_hint_when_no_mask (self, frame);
   gst_ccl_label_hint_when_dim (self, frame);
 }
@@ -266,6 +306,8 @@ attach_blobs (GstCclLabel * self, const GstCclLabelFrame * frame, GstBuffer * bu
   meta->source = self->parent.source;
   if (table->flags & CCL_TABLE_TRUNCATED)
     meta->flags |= GST_CCL_BLOB_META_FLAG_TRUNCATED;
+  if (gst_ccl_blob_table_count_holes (table) > max_holes (frame))
+    meta->flags |= GST_CCL_BLOB_META_FLAG_HOLES_TRUNCATED;
   if (!frame->common.is_analysed)
     meta->flags |= GST_CCL_BLOB_META_FLAG_SKIPPED;
 
@@ -403,6 +445,7 @@ gst_ccl_label_init_frames (GstCclAnalyzerClass * klass)
   klass->find_mask = gst_ccl_label_find_mask;
   klass->begin_frame = gst_ccl_label_begin_frame;
   klass->map_frame = gst_ccl_label_map_frame;
+  klass->unmap_frame = gst_ccl_label_unmap_frame;
   klass->submit_frame = gst_ccl_label_submit_frame;
   klass->collect_frame = gst_ccl_label_collect_frame;
   klass->describe_frame = gst_ccl_label_describe_frame;

@@ -481,8 +481,8 @@ install_backend_properties (void)
   properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
       "Since the start: frames, learning (frames in the warm-up), with-motion, global-changes; area-ratio of the last "
       "frame; backend, path, host-bytes, device-bytes; detect-us (from submission until the mask is there), host-us "
-      "(time spent on a frame) and latency-us (from its arrival until it leaves), each -min, -avg and -max in "
-      "microseconds (-1 = not measured)", GST_TYPE_STRUCTURE, GST_CCL_PARAM_READ_ONLY);
+      "(time spent on a frame) and latency-us (from its arrival until it leaves), each " GST_CCL_TIME_PARTS,
+      GST_TYPE_STRUCTURE, GST_CCL_PARAM_READ_ONLY);
 }
 
 static void

@@ -175,15 +175,26 @@ static PyObject *result_of(Context *self, const Call *call, const CclMask *mask,
     return Py_BuildValue("(NIINN)", records, table->n_kept, table->n_found, contours, holes);
 }
 
+static const struct {
+    unsigned column, feature;
+    const char *name;
+} groups[] = { { COLUMN_SHAPE, CCL_FEATURE_SHAPE, "shape" },
+               { COLUMN_HULL, CCL_FEATURE_HULL, "hull" },
+               { COLUMN_HOLES, CCL_FEATURE_HOLES, "holes" } };
+#define N_GROUPS (sizeof groups / sizeof *groups)
+
+PyObject *feature_bits(void)
+{
+    PyObject *dict = PyDict_New();
+    for (unsigned i = 0; dict && i < N_GROUPS; i++)
+        if (!add_bit(dict, groups[i].name, groups[i].feature))
+            Py_CLEAR(dict);
+    return dict;
+}
+
 static bool check_groups(const Context *self, unsigned columns)
 {
-    static const struct {
-        unsigned column, feature;
-        const char *name;
-    } groups[] = { { COLUMN_SHAPE, CCL_FEATURE_SHAPE, "shape" },
-                   { COLUMN_HULL, CCL_FEATURE_HULL, "hull" },
-                   { COLUMN_HOLES, CCL_FEATURE_HOLES, "holes" } };
-    for (unsigned i = 0; i < sizeof groups / sizeof *groups; i++)
+    for (unsigned i = 0; i < N_GROUPS; i++)
         if (columns & groups[i].column && !(self->config.features & groups[i].feature)) {
             PyErr_Format(PyExc_ValueError, "the feature '%s' needs a context made with %s=True", groups[i].name, groups[i].name);
             return false;

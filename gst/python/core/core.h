@@ -29,7 +29,7 @@ void image_release(Image *image);
 /* A part of image_of_mask(): anything with __dlpack__(), in memory of a CUDA device. */
 bool image_of_dlpack(PyObject *object, Image *image);
 
-/* Measures behind the 64 bytes of a record, in this order, each a number of doubles. */
+/* Measures behind the 64 bytes of a record, in this order, each a number of doubles. records.c has their names. */
 enum {
     COLUMN_CENTROID = 1 << 0,    /* x, y */
     COLUMN_COVARIANCE = 1 << 1,  /* xx, xy, yy */
@@ -45,6 +45,15 @@ enum {
     COLUMN_CONVEXITY = 1 << 11,      /* 1; needs CCL_FEATURE_SHAPE and CCL_FEATURE_HULL */
     COLUMN_CLASS_ID = 1 << 12,       /* a 64-bit integer; needs CCL_FOREGROUND_EQUAL */
 };
+
+/* Adds a number. False: a Python exception is set. */
+bool add_bit(PyObject *dict, const char *name, unsigned bit);
+
+/* A new dict from the names of columns to their bits. */
+PyObject *column_bits(void);
+
+/* A new dict from the names of the columns that need a feature to CCL_FEATURE_... */
+PyObject *feature_bits(void);
 
 /* A new bytearray of the table's records, each followed by its columns. */
 PyObject *records_of_table(const CclTable *table, unsigned columns);

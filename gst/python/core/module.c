@@ -93,11 +93,11 @@ static bool add_type(PyObject *module, const char *name, PyType_Spec *spec)
     return added;
 }
 
-static bool add_tracker_defaults(PyObject *module)
+/* Takes the object. */
+static bool add_object(PyObject *module, const char *name, PyObject *object)
 {
-    PyObject *defaults = tracker_defaults();
-    const bool added = defaults && PyModule_AddObjectRef(module, "TRACKER_DEFAULTS", defaults) == 0;
-    Py_XDECREF(defaults);
+    const bool added = object && PyModule_AddObjectRef(module, name, object) == 0;
+    Py_XDECREF(object);
     return added;
 }
 
@@ -107,8 +107,9 @@ PyMODINIT_FUNC PyInit__core(void)
     if (!module)
         return NULL;
     const bool complete = add_type(module, "Context", &context_spec) && add_type(module, "Tracker", &tracker_spec) &&
-                          add_tracker_defaults(module) && add_exceptions(module) &&
-                          PyModule_AddIntConstant(module, "MAX_COMPONENTS", CCL_MAX_COMPONENTS) == 0 &&
+                          add_object(module, "TRACKER_DEFAULTS", tracker_defaults()) &&
+                          add_object(module, "COLUMNS", column_bits()) && add_object(module, "FEATURES", feature_bits()) &&
+                          add_exceptions(module) && PyModule_AddIntConstant(module, "MAX_COMPONENTS", CCL_MAX_COMPONENTS) == 0 &&
                           PyModule_AddIntConstant(module, "HAS_CUDA", ccl_backend_built(CCL_BACKEND_CUDA)) == 0;
     if (!complete)
         Py_CLEAR(module);

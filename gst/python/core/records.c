@@ -103,13 +103,51 @@ static double *put_columns(double *to, const CclTable *table, const CclComponent
     return put_groups(to, table, component, columns);
 }
 
+static const struct {
+    const char *name; /* FEATURES and GROUPS of gstccl/_records.py name the same */
+    unsigned bit;
+    unsigned char n; /* doubles */
+} all_columns[] = {
+    { "centroid", COLUMN_CENTROID, 2 },
+    { "covariance", COLUMN_COVARIANCE, 3 },
+    { "axes", COLUMN_AXES, 2 },
+    { "orientation", COLUMN_ORIENTATION, 1 },
+    { "eccentricity", COLUMN_ECCENTRICITY, 1 },
+    { "diameter", COLUMN_DIAMETER, 1 },
+    { "extent", COLUMN_EXTENT, 1 },
+    { "equivalent_rect", COLUMN_EQUIVALENT_RECT, 2 },
+    { "shape", COLUMN_SHAPE, 6 },
+    { "hull", COLUMN_HULL, 10 },
+    { "holes", COLUMN_HOLES, 1 },
+    { "convexity", COLUMN_CONVEXITY, 1 },
+    { "class_id", COLUMN_CLASS_ID, 1 },
+};
+#define N_COLUMNS (sizeof all_columns / sizeof *all_columns)
+_Static_assert(1u << N_COLUMNS == COLUMN_CLASS_ID << 1, "each column has a row");
+
 static size_t n_doubles(unsigned columns)
 {
-    static const unsigned char n[] = { 2, 3, 2, 1, 1, 1, 1, 2, 6, 10, 1, 1, 1 };
     size_t sum = 0;
-    for (unsigned i = 0; i < sizeof n; i++)
-        sum += columns >> i & 1 ? n[i] : 0;
+    for (unsigned i = 0; i < N_COLUMNS; i++)
+        sum += columns & all_columns[i].bit ? all_columns[i].n : 0;
     return sum;
+}
+
+bool add_bit(PyObject *dict, const char *name, unsigned bit)
+{
+    PyObject *number = PyLong_FromUnsignedLong(bit);
+    const bool added = number && PyDict_SetItemString(dict, name, number) == 0;
+    Py_XDECREF(number);
+    return added;
+}
+
+PyObject *column_bits(void)
+{
+    PyObject *dict = PyDict_New();
+    for (unsigned i = 0; dict && i < N_COLUMNS; i++)
+        if (!add_bit(dict, all_columns[i].name, all_columns[i].bit))
+            Py_CLEAR(dict);
+    return dict;
 }
 
 PyObject *records_of_table(const CclTable *table, unsigned columns)

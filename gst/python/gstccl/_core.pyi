@@ -4,6 +4,8 @@ from typing import Any
 
 HAS_CUDA: int
 MAX_COMPONENTS: int
+COLUMNS: dict[str, int]
+FEATURES: dict[str, int]
 TRACKER_DEFAULTS: dict[str, Any]
 
 class Error(RuntimeError):

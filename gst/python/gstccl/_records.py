@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from . import _core
+
 # The members of a record of the core, 64 bytes.
 RECORD = [
     ("area", "u8"), ("m10", "u8"), ("m01", "u8"), ("m20", "u8"), ("m11", "u8"), ("m02", "u8"),
@@ -26,7 +28,7 @@ FEATURES: dict[str, str] = {
     "extent": "area over the area of the box",
     "equivalent_rect": "(length, width) of the rectangle with the same moments",
 }
-# The columns of further features, which take time in the core: its bits 1, 2, ...
+# The columns of further features, which take time in the core, in its order, too.
 GROUPS: dict[str, list[tuple[Any, ...]]] = {
     "shape": [("euler_number", "i8"), ("n_holes", "i8"), ("perimeter_crack", "i8"), ("perimeter_crofton", "f8"),
               ("circularity", "f8"), ("compactness", "f8")],
@@ -40,10 +42,6 @@ HOLE = np.dtype([("parent", "u4"), ("area", "u4"), ("area_filled", "u4"), ("x0",
 _SHAPES = {"centroid": (2,), "covariance": (3,), "axes": (2,), "equivalent_rect": (2,)}
 
 
-# The bits of the core's columns, as core.h has them.
-_BITS = {name: 1 << bit for bit, name in enumerate([*FEATURES, *GROUPS, "convexity", "class_id"])}
-
-
 @functools.lru_cache(maxsize=64)
 def _columns_of(names: tuple[str, ...], is_map: bool) -> tuple[int, np.dtype]:
     known = list(FEATURES)
@@ -51,15 +49,15 @@ def _columns_of(names: tuple[str, ...], is_map: bool) -> tuple[int, np.dtype]:
     for name in names:
         if name not in every:
             raise ValueError(f"no such feature: {name!r}; there are {', '.join(every)}")
-    columns = sum(_BITS[name] for name in set(names))
+    columns = sum(_core.COLUMNS[name] for name in set(names))
     fields: list[Any] = RECORD + [(name, "f8", _SHAPES.get(name, ())) for name in known if name in names]
     for name in GROUPS:
         fields += GROUPS[name] if name in names else []
     if "shape" in names and "hull" in names:
-        columns |= _BITS["convexity"]
+        columns |= _core.COLUMNS["convexity"]
         fields.append(("convexity", "f8"))
     if is_map:
-        columns |= _BITS["class_id"]
+        columns |= _core.COLUMNS["class_id"]
         fields.append(("class_id", "i8"))
     return columns, np.dtype(fields)
 
@@ -67,7 +65,7 @@ def _columns_of(names: tuple[str, ...], is_map: bool) -> tuple[int, np.dtype]:
 def groups_of(features: Iterable[str]) -> int:
     """The core's bits of the groups among some features."""
     wanted = set(features)
-    return sum(1 << bit for bit, name in enumerate(GROUPS) if name in wanted)
+    return sum(_core.FEATURES[name] for name in GROUPS if name in wanted)
 
 
 def columns_of(features: Iterable[str] | str, is_map: bool) -> tuple[int, np.dtype]:
