@@ -96,19 +96,6 @@ succeeded (const gchar * what, natsStatus status, GError ** error)
   return FALSE;
 }
 
-static gboolean
-file_is_readable (const gchar * path, GError ** error)
-{
-  g_autoptr (GError) reason = NULL;
-  g_autofree gchar *contents = NULL;
-
-  if (!path || g_file_get_contents (path, &contents, NULL, &reason))
-    return TRUE;
-  g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND, "credentials-file cannot be read: %s.",
-      reason->message);
-  return FALSE;
-}
-
 gboolean
 gst_ccl_nats_connection_open (GstCclNatsConnection * self, const GstCclNatsSettings * settings, GError ** error,
     const gchar ** hint)
@@ -120,7 +107,8 @@ gst_ccl_nats_connection_open (GstCclNatsConnection * self, const GstCclNatsSetti
     return FALSE;
   self->max_pause = (gint64) (servers->max_pause / 1000);
   self->ack_timeout = (gint64) (settings->ack_timeout / 1000);
-  if (gst_ccl_server_settings_check (servers, error, hint) && file_is_readable (settings->credentials_file, error)
+  if (gst_ccl_server_settings_check (servers, error, hint)
+      && gst_ccl_server_file_is_readable ("credentials-file", settings->credentials_file, error)
       && set_servers (self->options, servers, error, hint)
       && succeeded ("TLS", set_tls (self->options, servers), error)
       && succeeded ("The login", set_login (self->options, settings), error)

@@ -91,14 +91,18 @@ gst_ccl_server_list_parse (const gchar * text, guint default_port, GError ** err
 
 /* ---------------------------------------------------------------- TLS and login */
 
-static gboolean
-file_is_readable (const gchar * property, const gchar * path, GError ** error)
+gboolean
+gst_ccl_server_file_is_readable (const gchar * property, const gchar * path, GError ** error)
 {
   g_autoptr (GError) reason = NULL;
-  g_autofree gchar *contents = NULL;
+  gchar *contents;
 
-  if (!path || g_file_get_contents (path, &contents, NULL, &reason))
+  if (!path)
     return TRUE;
+  if (g_file_get_contents (path, &contents, NULL, &reason)) {
+    g_free (contents);
+    return TRUE;
+  }
   g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND, "%s cannot be read: %s.", property,
       reason->message);
   return FALSE;
@@ -108,9 +112,9 @@ gboolean
 gst_ccl_server_settings_check (const GstCclServerSettings * settings, GError ** error, const gchar ** hint)
 {
   *hint = NULL;
-  if (!file_is_readable ("ca-file", settings->ca_file, error)
-      || !file_is_readable ("cert-file", settings->cert_file, error)
-      || !file_is_readable ("key-file", settings->key_file, error))
+  if (!gst_ccl_server_file_is_readable ("ca-file", settings->ca_file, error)
+      || !gst_ccl_server_file_is_readable ("cert-file", settings->cert_file, error)
+      || !gst_ccl_server_file_is_readable ("key-file", settings->key_file, error))
     return FALSE;
   if (!settings->cert_file != !settings->key_file)
     return fail (error, hint, "cert-file and key-file go together.", "One of cert-file and key-file is missing.");

@@ -26,6 +26,9 @@ void gst_ccl_server_settings_clear (GstCclServerSettings * settings);
  * password. */
 gchar **gst_ccl_server_list_parse (const gchar * text, guint default_port, GError ** error, const gchar ** hint);
 
+/* Whether the file of a property can be read, or there is none. */
+gboolean gst_ccl_server_file_is_readable (const gchar * property, const gchar * path, GError ** error);
+
 /* Whether the files can be read, and the settings fit together. */
 gboolean gst_ccl_server_settings_check (const GstCclServerSettings * settings, GError ** error, const gchar ** hint);
 
