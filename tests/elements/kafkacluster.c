@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define PATIENCE (20 * G_TIME_SPAN_SECOND)
+#define PATIENCE (100 * G_TIME_SPAN_SECOND)
 
 static rd_kafka_t *
 new_client (rd_kafka_type_t type, rd_kafka_conf_t * conf)
