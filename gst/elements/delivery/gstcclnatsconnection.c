@@ -342,11 +342,20 @@ pause_for (GstCclNatsConnection * self, gint64 microseconds)
   return !stopping;
 }
 
+/* The client's text of its last error, without the file and line before it. */
+static const gchar *
+last_error (natsStatus status)
+{
+  const gchar *const text = nats_GetLastError (NULL);
+  const gchar *const end = text && *text == '(' ? strstr (text, "): ") : NULL;
+
+  return end ? end + strlen ("): ") : text && *text ? text : natsStatus_GetText (status);
+}
+
 static natsConnection *
 connect_once (GstCclNatsConnection * self, gpointer session)
 {
   natsConnection *connection = NULL;
-  const char *text;
   gchar reason[GST_CCL_DELIVERY_REASON_SIZE];
   natsStatus status;
 
@@ -355,8 +364,7 @@ connect_once (GstCclNatsConnection * self, gpointer session)
   status = natsConnection_Connect (&connection, self->options);
   if (status == NATS_OK)
     return connection;
-  text = nats_GetLastError (NULL);
-  g_strlcpy (reason, text && *text ? text : natsStatus_GetText (status), sizeof reason);
+  g_strlcpy (reason, last_error (status), sizeof reason);
   g_mutex_lock (&self->lock);
   if (self->is_connected)       /* the core takes it so: the last connection was given up */
     fail (self, GST_CCL_NATS_CLOSED, reason);
