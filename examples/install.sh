@@ -37,7 +37,7 @@ packages() {
     case $1 in
     build) echo gcc libc6-dev meson ninja-build pkg-config libgirepository1.0-dev \
         libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libjson-glib-dev libmicrohttpd-dev libmosquitto-dev \
-        libnats-dev libpango1.0-dev librdkafka-dev
+        libnats-dev libpango1.0-dev librdkafka-dev libsqlite3-dev
         ! has_analytics || echo libgstreamer-plugins-bad1.0-dev ;;
     cuda) echo g++ libgstreamer-plugins-bad1.0-dev ;;
     run) echo gstreamer1.0-tools gstreamer1.0-plugins-base ;;

@@ -191,8 +191,11 @@ GST_START_TEST (test_order_after_an_outage)
 {
   guint port;
   GSocketListener *broker = new_listener (&port);
-  Publisher publisher = publish_with (new_sink ("mqtt", port, "t"));
+  GstElement *sink = new_sink ("mqtt", port, "t");
+  Publisher publisher;
 
+  gst_util_set_object_arg (G_OBJECT (sink), "protocol-version", "3.1.1");
+  publisher = publish_with (sink);
   for (guint round = 0; round < 3; round++) {
     GSocketConnection *connection = accept_client (broker);
 

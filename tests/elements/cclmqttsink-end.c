@@ -157,6 +157,7 @@ GST_START_TEST (test_fail_on_disconnect_unblocks)
   GThread *thread;
 
   g_object_set (sink, "fail-on-disconnect", TRUE, NULL);
+  gst_util_set_object_arg (G_OBJECT (sink), "protocol-version", "3.1.1");
   thread = start_waiting_for_room (sink, &publisher);
   connection = accept_client (broker);
   g_object_unref (connection);  /* closes it */
@@ -197,6 +198,7 @@ GST_START_TEST (test_stop_on_a_slow_link)
   GThread *thread;
 
   g_object_set (sink, "qos-level", 0, "will-topic", "gone", NULL);
+  gst_util_set_object_arg (G_OBJECT (sink), "protocol-version", "3.1.1");
   publisher = publish_with (sink);
   connection = accept_client (broker);
   welcome_client (connection);

@@ -118,6 +118,7 @@ GST_START_TEST (test_full_queue_blocks_through_a_pause)
   GThread *thread;
 
   g_object_set (sink, "qos-level", 0, NULL);
+  gst_util_set_object_arg (G_OBJECT (sink), "protocol-version", "3.1.1");
   thread = start_waiting_for_room (sink, &publisher);
   connection = accept_client (broker);
   for (guint i = 0; i < 1000; i++) {

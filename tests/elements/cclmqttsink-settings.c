@@ -42,6 +42,8 @@ GST_START_TEST (test_wrong_settings)
     {"topic", "", "is no topic to publish to"},
     {"username", "\xff\xfe", "username cannot be sent"},
     {"password-env", "CCL_TEST_NOT_SET", "CCL_TEST_NOT_SET"},
+    {"user-properties", "door", "user-properties is not valid"},
+    {"user-properties", "=x", "user-properties is not valid"},
     {"will-topic", "a/+/b", "is no topic for a will"},
   };
   gchar *long_name = g_strnfill (70000, 'x');

@@ -45,5 +45,6 @@ TCase *mqtt_queue_tests (void);
 TCase *mqtt_end_tests (void);
 TCase *mqtt_setting_tests (void);
 TCase *mqtt_security_tests (void);
+TCase *mqtt_version_tests (void);
 
 #endif

@@ -277,7 +277,7 @@ GST_START_TEST (test_push_does_not_wait)
     n_long += g_get_monotonic_time () - start > 10000;
     g_usleep (1000);
   }
-  fail_unless (n_long < 10, "%u of 200 pushes took 10 ms", n_long);      /* the machine has other work */
+  fail_unless (n_long < 10, "%u of 200 pushes took 10 ms", n_long);     /* the machine has other work */
   fail_unless (get_stats (&link).sent < 20);
   gst_ccl_delivery_stop (link.delivery);
   close_link (&link);

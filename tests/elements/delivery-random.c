@@ -12,7 +12,7 @@
 #include "delivery/gstccldelivery.h"
 
 #define N_SOURCES 8
-#define N_MESSAGES 3000
+#define N_MESSAGES 1500
 
 typedef struct
 {

@@ -181,6 +181,27 @@ GST_START_TEST (test_full_queue)
 
 GST_END_TEST;
 
+/* Large lines: the memory is bounded, and the newest stay. */
+GST_START_TEST (test_bytes)
+{
+  const gsize size = 1000000;
+  GstHarness *const harness = new_sink ("topic=t queue-size=1000 queue-bytes=4194304");
+  GstStructure *stats;
+  guint64 bytes;
+
+  for (guint i = 0; i < 100; i++)
+    fail_unless_equals_int (gst_harness_push (harness, gst_buffer_new_wrapped (g_strnfill (size, 'x'), size)),
+        GST_FLOW_OK);
+  check_queue (harness, 4, 96);
+  g_object_get (get_sink (harness), "stats", &stats, NULL);
+  fail_unless (gst_structure_get_uint64 (stats, "queued-bytes", &bytes));
+  fail_unless (bytes > 4 * size && bytes <= 4194304);
+  gst_structure_free (stats);
+  close_sink (harness);
+}
+
+GST_END_TEST;
+
 /* One byte more than MQTT can send; the next message is sent. */
 GST_START_TEST (test_large_message)
 {
@@ -264,6 +285,7 @@ delivery_sink_suite (void)
   tcase_add_test (tc, test_defaults);
   tcase_add_test (tc, test_settings_while_playing);
   tcase_add_test (tc, test_full_queue);
+  tcase_add_test (tc, test_bytes);
   tcase_add_test (tc, test_large_message);
   return suite;
 }

@@ -71,18 +71,30 @@ on_warning (gpointer owner, const gchar * text)
   count (owner, &((Link *) owner)->n_warnings);
 }
 
-void
-open_link (Link * link, guint max_in_flight)
+gboolean
+try_link (Link * link, const GstCclDeliverySettings * settings, const GstCclDeliveryLimits * limits, GError ** error)
 {
   static const GstCclDeliveryTransport functions = { start_link, stop_link, send_by_link };
   static const GstCclDeliveryOwner calls = { on_connected, on_disconnected, on_refused, on_warning };
-  const GstCclDeliverySettings settings = {.max_in_flight = max_in_flight };
 
   *link = (Link) {
   .ids = g_array_new (FALSE, FALSE, sizeof (guint64)),.letters = g_string_new (NULL)};
   g_mutex_init (&link->lock);
   link->delivery = gst_ccl_delivery_new (&functions, link, &calls, link);
-  fail_unless (gst_ccl_delivery_start (link->delivery, &settings, NULL));
+  if (limits)
+    gst_ccl_delivery_set_limits (link->delivery, limits);
+  if (gst_ccl_delivery_start (link->delivery, settings, error))
+    return TRUE;
+  close_link (link);
+  return FALSE;
+}
+
+void
+open_link (Link * link, guint max_in_flight)
+{
+  const GstCclDeliverySettings settings = {.max_in_flight = max_in_flight };
+
+  fail_unless (try_link (link, &settings, NULL, NULL));
 }
 
 void

@@ -26,7 +26,8 @@ typedef struct
   guint n_connected, n_disconnected, n_refused, n_warnings;
 } Link;
 
-/* A core with this link; `max_in_flight` messages. */
+/* A core with this link and these limits (NULL: the default). FALSE: it does not start; the link needs no closing. */
+gboolean try_link (Link * link, const GstCclDeliverySettings * settings, const GstCclDeliveryLimits * limits, GError ** error);
 void open_link (Link * link, guint max_in_flight);
 void close_link (Link * link);
 

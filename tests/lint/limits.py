@@ -49,6 +49,7 @@ MANY_PARAMETERS = {
     "kernels/motion_model.h: motion_rest": ONE_PIXEL,
     "tests/benchmark/peers.c: peers_stream": "Python calls it, without structs",
     "tests/elements/cclmqttsink-delivery.c: mosquitto_publish_v5": GIVEN,
+    "tests/elements/cclmqttsink-security.c: check_log": GIVEN,
     "tests/elements/delivery-sink.c: mosquitto_publish_v5": GIVEN,
     "tests/emulate/cuda_runtime.h: launch_site": "the operands of <<<>>>",
     "tests/emulate/runtime_graph.cpp: cudaStreamGetCaptureInfo": GIVEN,

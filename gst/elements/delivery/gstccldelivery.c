@@ -38,10 +38,23 @@ gst_ccl_delivery_changed (GstCclDelivery * self)
 }
 
 void
+gst_ccl_delivery_release (GstCclDelivery * self, GstCclDeliveryEntry * entry)
+{
+  GstCclDeliverySpool *const spool = self->spool;
+
+  if (entry->is_spooled) {
+    g_array_append_val (spool->deleted, entry->message.id);
+    spool->n_rows--;
+    spool->row_bytes -= entry->cost;
+  }
+  gst_ccl_delivery_message_free (&entry->message);
+}
+
+void
 gst_ccl_delivery_drop (GstCclDelivery * self, GstCclDeliveryEntry * entry, GstCclDrop reason)
 {
   self->stats.dropped[reason]++;
-  gst_ccl_delivery_message_free (&entry->message);
+  gst_ccl_delivery_release (self, entry);
 }
 
 /* ---------------------------------------------------------------- life */
@@ -75,36 +88,61 @@ gst_ccl_delivery_free (GstCclDelivery * self)
   g_free (self);
 }
 
+static gboolean
+start_spool (GstCclDelivery * self, const GstCclDeliverySettings * settings, GError ** error)
+{
+  if (!settings->spool_location)
+    return TRUE;
+#ifdef HAVE_SQLITE
+  return gst_ccl_delivery_spool_start (self, settings->spool_location, settings->spool_max_bytes, error);
+#else
+  g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+      "spool-location is set, and this build has no spool: it lacks SQLite.");
+  return FALSE;
+#endif
+}
+
 gboolean
 gst_ccl_delivery_start (GstCclDelivery * self, const GstCclDeliverySettings * settings, GError ** error)
 {
   g_assert (!self->is_running);
-  if (settings->spool_location) {
-    g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, "There is no spool in this build.");
-    return FALSE;
-  }
   g_snprintf (self->instance, sizeof self->instance, "%08x%08x", g_random_int (), g_random_int ());
   self->max_in_flight = MAX (settings->max_in_flight, 1);
-
-  g_mutex_lock (&self->lock);
   self->stats = (GstCclDeliveryStats) {
   0};
   self->suspicion = (GstCclDeliverySuspicion) {
   0};
   self->next_id = 1;
-  self->is_running = TRUE;
   self->is_stopping = self->is_blocked = self->outage_reported = self->refusal_reported = FALSE;
   self->sending = 0;
-  g_mutex_unlock (&self->lock);
+  if (!start_spool (self, settings, error))
+    return FALSE;
+  self->is_running = TRUE;
   self->sender = g_thread_new ("ccldelivery", gst_ccl_delivery_run_sender, self);
   self->functions->start (self->transport, self);
   return TRUE;
 }
 
+/* Drops what is only in memory. Returns the number. With `lock`. */
+static guint
+drop_left (GstCclDelivery * self)
+{
+  GQueue once = G_QUEUE_INIT;
+  GstCclDeliveryEntry *entry;
+  guint n = 0;
+
+  gst_ccl_delivery_queue_lose (&self->queue, &once);
+  while ((entry = g_queue_pop_head (&once)) || (entry = gst_ccl_delivery_queue_pop (&self->queue))) {
+    n += !entry->is_spooled;
+    gst_ccl_delivery_message_free (&entry->message);
+  }
+  return n;
+}
+
 guint
 gst_ccl_delivery_stop (GstCclDelivery * self)
 {
-  guint left;
+  guint left = 0;
 
   g_mutex_lock (&self->lock);
   self->is_stopping = TRUE;
@@ -113,9 +151,13 @@ gst_ccl_delivery_stop (GstCclDelivery * self)
   g_thread_join (self->sender);
   self->sender = NULL;
   self->functions->stop (self->transport);
+#ifdef HAVE_SQLITE
+  if (self->spool)
+    left = gst_ccl_delivery_spool_stop (self);
+#endif
 
   g_mutex_lock (&self->lock);
-  left = gst_ccl_delivery_queue_clear (&self->queue);
+  left += drop_left (self);
   self->stats.dropped[GST_CCL_DROP_STOPPED] += left;
   self->is_running = self->stats.is_connected = FALSE;
   gst_ccl_delivery_changed (self);
@@ -144,17 +186,61 @@ static gboolean
 has_space (const GstCclDelivery * self, const GstCclDeliveryEntry * entry)
 {
   const GstCclDeliveryQueue *const queue = &self->queue;
+  const GstCclDeliverySpool *const spool = self->spool;
+  const guint n = spool ? spool->n_incoming : queue->waiting.length;
+  const guint64 bytes = queue->waiting_bytes + queue->in_flight_bytes + entry->cost;
 
-  return queue->waiting.length < self->limits.max_messages
-      && queue->waiting_bytes + queue->in_flight_bytes + entry->cost <= self->limits.max_bytes;
+  /* Otherwise a full spool drops its oldest lines. */
+  if (spool && self->limits.overflow == GST_CCL_OVERFLOW_BLOCK
+      && spool->row_bytes + spool->incoming_bytes + entry->cost > spool->max_bytes)
+    return FALSE;
+  return n < self->limits.max_messages && bytes + (spool ? spool->incoming_bytes : 0) <= self->limits.max_bytes;
 }
 
-/* Drops the oldest that wait until the entry has space, or nothing waits. */
+/* The oldest that only waits in memory. (transfer full) */
+static GstCclDeliveryEntry *
+pop_oldest (GstCclDelivery * self)
+{
+  GstCclDeliverySpool *const spool = self->spool;
+  GstCclDeliveryEntry *entry;
+
+  if (!spool)
+    return gst_ccl_delivery_queue_pop (&self->queue);
+  entry = g_queue_pop_head (&spool->incoming);
+  if (entry) {
+    spool->n_incoming--;
+    spool->incoming_bytes -= entry->cost;
+  }
+  return entry;
+}
+
+/* Drops the oldest until the entry has space, or none is left. */
 static void
 make_space (GstCclDelivery * self, const GstCclDeliveryEntry * entry)
 {
-  while (!has_space (self, entry) && self->queue.waiting.length)
-    gst_ccl_delivery_drop (self, gst_ccl_delivery_queue_pop (&self->queue), GST_CCL_DROP_FULL);
+  GstCclDeliveryEntry *oldest;
+
+  while (!has_space (self, entry) && (oldest = pop_oldest (self)))
+    gst_ccl_delivery_drop (self, oldest, GST_CCL_DROP_FULL);
+}
+
+/* Appends to those that wait, or to those that the spool is to write. */
+static void
+append (GstCclDelivery * self, GstCclDeliveryEntry * entry)
+{
+  GstCclDeliverySpool *const spool = self->spool;
+
+  entry->message.id = self->next_id++;
+  if (!spool) {
+    self->stats.accepted++;
+    gst_ccl_delivery_queue_push (&self->queue, entry);
+    return;
+  }
+  if (!spool->write_at)
+    spool->write_at = g_get_monotonic_time () + GST_CCL_DELIVERY_GROUP_TIME;
+  g_queue_push_tail (&spool->incoming, entry);
+  spool->n_incoming++;
+  spool->incoming_bytes += entry->cost;
 }
 
 static GstCclPushResult
@@ -177,9 +263,7 @@ push_locked (GstCclDelivery * self, GstCclDeliveryEntry * entry)
     gst_ccl_delivery_drop (self, entry, is_too_large ? GST_CCL_DROP_TOO_LARGE : GST_CCL_DROP_FULL);
     return GST_CCL_PUSH_DROPPED;
   }
-  entry->message.id = self->next_id++;
-  self->stats.accepted++;
-  gst_ccl_delivery_queue_push (&self->queue, entry);
+  append (self, entry);
   return GST_CCL_PUSH_QUEUED;
 }
 
@@ -247,6 +331,8 @@ gst_ccl_delivery_n_undelivered (GstCclDelivery * self)
 
   g_mutex_lock (&self->lock);
   n = self->queue.waiting.length + self->queue.in_flight.length;
+  if (self->spool)
+    n += self->spool->n_incoming + self->spool->n_unloaded;
   g_mutex_unlock (&self->lock);
   return n;
 }
@@ -259,5 +345,11 @@ gst_ccl_delivery_get_stats (GstCclDelivery * self, GstCclDeliveryStats * stats)
   stats->queued = self->queue.waiting.length;
   stats->in_flight = self->queue.in_flight.length;
   stats->queued_bytes = self->queue.waiting_bytes + self->queue.in_flight_bytes;
+  if (self->spool) {
+    stats->queued += self->spool->n_incoming;
+    stats->queued_bytes += self->spool->incoming_bytes;
+    stats->spool_messages = self->spool->n_rows;
+    stats->spool_bytes = self->spool->row_bytes;
+  }
   g_mutex_unlock (&self->lock);
 }

@@ -40,8 +40,8 @@ typedef struct
   gchar *source;                /* the camera; what order is promised for. Never NULL */
   gchar *topic;                 /* topic or subject. Never NULL */
   GBytes *payload;
-  gint64 arrived;               /* when it was pushed; of a message from an earlier start: when it was read */
-  gint64 arrived_utc;           /* the same in microseconds since 1970 (g_get_real_time()), kept by the spool */
+  gint64 arrived;               /* when it was pushed, also by an earlier start */
+  gint64 arrived_utc;           /* the same in microseconds since 1970 (g_get_real_time()), which the spool keeps */
   guint n_sends;                /* send() was called for it, the present call included */
 } GstCclDeliveryMessage;
 

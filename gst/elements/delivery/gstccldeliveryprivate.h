@@ -10,6 +10,9 @@
 
 G_BEGIN_DECLS
 
+/* Lines that arrive in this time are committed to the spool together, in microseconds. */
+#define GST_CCL_DELIVERY_GROUP_TIME (30 * G_TIME_SPAN_MILLISECOND)
+
 typedef enum
 {
   GST_CCL_ANSWER_NONE,
@@ -25,6 +28,26 @@ typedef struct
   guint n_suspect_losses;
   gboolean has_dropped;         /* a suspect since the last acknowledgement: then the broker is at fault */
 } GstCclDeliverySuspicion;
+
+/* The spool in front of a queue: lines come into `incoming`, are written by a thread of its own, and then wait in memory, or in
+ * the file alone if the memory has many. */
+typedef struct
+{
+  struct _GstCclSpool *file;    /* of the thread */
+  GThread *thread;
+  guint64 max_bytes;
+
+  /* Under the lock of the core. */
+  GQueue incoming;              /* of GstCclDeliveryEntry, not written yet */
+  guint n_incoming;             /* these, and those that are being written */
+  guint64 incoming_bytes;
+  GArray *deleted;              /* guint64 ids of rows that are no longer needed */
+  guint64 n_rows, row_bytes;    /* in the file and needed */
+  guint64 n_unloaded;           /* of these, not in memory: all after `last_loaded` */
+  guint64 last_loaded;          /* id */
+  gint64 write_at, delete_at, retry_at; /* times; 0: no need */
+  gboolean is_failing, is_stopping;
+} GstCclDeliverySpool;
 
 struct _GstCclDelivery
 {
@@ -53,9 +76,13 @@ struct _GstCclDelivery
   gboolean outage_reported, refusal_reported;
   guint64 sending;              /* id of the message in send(), 0: none */
   GstCclDeliveryAnswer answer;  /* to the message in send(), which is still borrowed */
+  GstCclDeliverySpool *spool;   /* NULL: none */
 };
 
-/* Counts a drop and frees the entry. With `lock`. */
+/* Frees an entry, and its row in the spool. With `lock`. */
+void gst_ccl_delivery_release (GstCclDelivery * delivery, GstCclDeliveryEntry * entry);
+
+/* Counts a drop and releases the entry. With `lock`. */
 void gst_ccl_delivery_drop (GstCclDelivery * delivery, GstCclDeliveryEntry * entry, GstCclDrop reason);
 
 /* Signals a change. With `lock`. */
@@ -63,6 +90,11 @@ void gst_ccl_delivery_changed (GstCclDelivery * delivery);
 
 /* The thread that calls send(), until `is_stopping`. */
 gpointer gst_ccl_delivery_run_sender (gpointer delivery);
+
+/* The spool. Both are called without `lock`. stop() writes what is left. It returns the number of lines that it could not
+ * write. */
+gboolean gst_ccl_delivery_spool_start (GstCclDelivery * delivery, const gchar * location, guint64 max_bytes, GError ** error);
+guint gst_ccl_delivery_spool_stop (GstCclDelivery * delivery);
 
 G_END_DECLS
 

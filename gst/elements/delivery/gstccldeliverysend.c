@@ -41,7 +41,7 @@ finish_acknowledged (GstCclDelivery * self, GstCclDeliveryEntry * entry)
   self->stats.acknowledged++;
   self->stats.bytes += g_bytes_get_size (entry->message.payload);
   gst_ccl_min_avg_max_add (&self->stats.latency, (gdouble) (g_get_monotonic_time () - entry->message.arrived));
-  gst_ccl_delivery_message_free (&entry->message);
+  gst_ccl_delivery_release (self, entry);
 }
 
 static void

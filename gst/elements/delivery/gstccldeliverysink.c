@@ -222,7 +222,8 @@ make_message (GstCclDeliverySink * self, const gchar * data, gsize size)
   GST_OBJECT_LOCK (self);
   pattern = g_strdup (klass->get_topic (self));
   GST_OBJECT_UNLOCK (self);
-  source = klass->needs_source || gst_ccl_topic_has_source (pattern) ? gst_ccl_topic_source (data, size)
+  source = klass->needs_source || gst_ccl_topic_has_source (pattern)
+      || (klass->wants_source && klass->wants_source (self)) ? gst_ccl_topic_source (data, size)
       : g_strdup ("unknown");
   topic = gst_ccl_topic_insert (pattern, source);
   g_free (pattern);

@@ -45,6 +45,9 @@ struct _GstCclDeliverySinkClass
   /* Name of the broker for messages, for example "localhost:1883". Never holds a password. (transfer full) */
   gchar *(*get_address) (GstCclDeliverySink * sink);
 
+  /* Whether each line's source is needed because of a setting. NULL: no. */
+    gboolean (*wants_source) (GstCclDeliverySink * sink);
+
   /* What a user can do about a missing connection (static), or NULL. */
   const gchar *(*get_hint) (GstCclDeliverySink * sink);
 };

@@ -22,6 +22,9 @@ GST_DEBUG_CATEGORY_EXTERN (gst_ccl_mqtt_sink_debug);
 #define CONNECT_TIME (5 * G_TIME_SPAN_SECOND)
 #define DISCONNECT_TIME G_TIME_SPAN_SECOND
 
+/* Connections that a broker closes without an answer to MQTT 5 before 3.1.1 is tried. */
+#define MAX_CLOSED 3
+
 /* ---------------------------------------------------------------- messages */
 
 /* The core's id of a message, or what came for its number. */
@@ -92,9 +95,18 @@ add_pending (GstCclMqttConnection * self, guint64 id, gint number)
     answer (self, id, pending.code);
 }
 
+static gboolean
+has_expired (GstCclMqttConnection * self, const GstCclDeliveryMessage * message)
+{
+  const guint expiry = self->settings->message_expiry;
+
+  return expiry && g_get_monotonic_time () - message->arrived >= expiry * G_TIME_SPAN_SECOND;
+}
+
 GstCclSendResult
 gst_ccl_mqtt_connection_send (GstCclMqttConnection * self, const GstCclDeliveryMessage * message, gchar * reason)
 {
+  mosquitto_property *properties = NULL;
   gint qos_level, result, number = 0;
   gboolean retain;
 
@@ -102,8 +114,16 @@ gst_ccl_mqtt_connection_send (GstCclMqttConnection * self, const GstCclDeliveryM
   qos_level = self->qos_level;
   retain = self->retain;
   g_mutex_unlock (&self->lock);
+  if (self->version == MQTT_PROTOCOL_V5) {
+    if (has_expired (self, message)) {
+      g_strlcpy (reason, "message-expiry has passed", GST_CCL_DELIVERY_REASON_SIZE);
+      return GST_CCL_SEND_REFUSED;
+    }
+    properties = gst_ccl_mqtt_message_properties (self->settings, message);
+  }
   result = mosquitto_publish_v5 (self->client, &number, message->topic, (int) g_bytes_get_size (message->payload),
-      g_bytes_get_data (message->payload, NULL), qos_level, retain, NULL);
+      g_bytes_get_data (message->payload, NULL), qos_level, retain, properties);
+  mosquitto_property_free_all (&properties);
 
   /* What libmosquitto keeps of a message ends with this client. */
   if (result == MOSQ_ERR_NO_CONN || result == MOSQ_ERR_CONN_LOST)
@@ -166,9 +186,11 @@ renew_client (GstCclMqttConnection * self)
   GError *error = NULL;
 
   g_clear_pointer (&self->client, mosquitto_destroy);
+  g_mutex_lock (&self->lock);
   g_array_set_size (self->pending, 0);
   g_array_set_size (self->early, 0);
-  self->is_accepted = FALSE;
+  g_mutex_unlock (&self->lock);
+  self->is_accepted = self->is_reached = FALSE;
   self->refusal = 0;
   self->client = create_client (self, &error, &hint);
   if (self->client)
@@ -282,6 +304,7 @@ serve (GstCclMqttConnection * self, gboolean * was_connected, gint * saved_errno
     *saved_errno = errno;
     if (self->is_accepted && !*was_connected) {
       GST_INFO_OBJECT (self->owner, "connected to %s:%d", self->address.host, self->address.port);
+      self->knows_5 |= self->version == MQTT_PROTOCOL_V5;
       *was_connected = TRUE;
       gst_ccl_delivery_connected (self->delivery);
     }
@@ -307,8 +330,10 @@ connect_once (GstCclMqttConnection * self, const gchar * local, gboolean * was_c
     if (*saved_errno)
       result = MOSQ_ERR_ERRNO;
   }
-  if (result == MOSQ_ERR_SUCCESS)
+  if (result == MOSQ_ERR_SUCCESS) {
+    self->is_reached = TRUE;
     result = serve (self, was_connected, saved_errno);
+  }
   if (result == MOSQ_ERR_KEEPALIVE && !*was_connected) {        /* mosquitto_strerror() does not know it */
     *saved_errno = ETIMEDOUT;
     result = MOSQ_ERR_ERRNO;
@@ -359,6 +384,31 @@ connect_either (GstCclMqttConnection * self, gboolean * was_connected, gint * sa
   return second;
 }
 
+/* Whether to try the other version at once. A broker that does not know version 5 says so, or answers in the form of 3.1.1. One
+ * that closes the connection several times may not know it, or may be away behind a proxy: the next connection begins with 5
+ * again. */
+static gboolean
+change_version (GstCclMqttConnection * self, gint result, gboolean was_connected)
+{
+  const gboolean is_unknown = self->refusal == MQTT_RC_UNSUPPORTED_PROTOCOL_VERSION
+      || self->refusal == CONNACK_REFUSED_PROTOCOL_VERSION || result == MOSQ_ERR_PROTOCOL
+      || result == MOSQ_ERR_MALFORMED_PACKET;
+
+  if (self->settings->version != GST_CCL_MQTT_AUTO || self->is_older || !self->is_reached)
+    return FALSE;
+  if (was_connected || self->version != MQTT_PROTOCOL_V5) {
+    self->version = MQTT_PROTOCOL_V5;
+    self->n_closed = 0;
+    return FALSE;
+  }
+  self->is_older = is_unknown;
+  if (!is_unknown && (self->knows_5 || result != MOSQ_ERR_CONN_LOST || ++self->n_closed < MAX_CLOSED))
+    return FALSE;
+  GST_INFO_OBJECT (self->owner, "%s:%d may not know MQTT 5; trying 3.1.1", self->address.host, self->address.port);
+  self->version = MQTT_PROTOCOL_V311;
+  return TRUE;
+}
+
 /* A connection has ended, or was not made. */
 static void
 report_end (GstCclMqttConnection * self, gint result, gint saved_errno, gboolean was_connected)
@@ -366,7 +416,8 @@ report_end (GstCclMqttConnection * self, gint result, gint saved_errno, gboolean
   if (was_connected)
     gst_ccl_delivery_lost (self->delivery, "the connection was lost");
   else if (self->refusal)
-    gst_ccl_delivery_not_connected (self->delivery, mosquitto_connack_string (self->refusal));
+    gst_ccl_delivery_not_connected (self->delivery, self->version == MQTT_PROTOCOL_V5
+        ? mosquitto_reason_string (self->refusal) : mosquitto_connack_string (self->refusal));
   else if (result != MOSQ_ERR_CONN_REFUSED)
     gst_ccl_delivery_not_connected (self->delivery, reason_of (result, saved_errno));
 }
@@ -394,6 +445,8 @@ run_connection (gpointer data)
         finish_connection (self, was_connected);
       break;
     }
+    if (change_version (self, result, was_connected))
+      continue;
     report_end (self, result, saved_errno, was_connected);
     if (was_connected)
       pause = FIRST_PAUSE;
@@ -437,7 +490,15 @@ gst_ccl_mqtt_connection_open (GstCclMqttConnection * self, const GstCclMqttSetti
   if (!gst_ccl_mqtt_address_parse (settings->uri, &self->address, error, hint))
     return FALSE;
   self->settings = settings;
-  self->version = MQTT_PROTOCOL_V311;
+  self->version = settings->version == GST_CCL_MQTT_3_1_1 ? MQTT_PROTOCOL_V311 : MQTT_PROTOCOL_V5;
+  self->knows_5 = self->is_older = FALSE;
+  self->n_closed = 0;
+  if (!gst_ccl_mqtt_check_user_properties (settings->user_properties)) {
+    *hint = "The form is KEY=VALUE,KEY=VALUE.";
+    g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, "user-properties is not valid.");
+    g_clear_pointer (&self->address.host, g_free);
+    return FALSE;
+  }
   trial = create_client (self, error, hint);
   if (trial)
     mosquitto_destroy (trial);

@@ -17,6 +17,13 @@
 
 G_BEGIN_DECLS
 
+typedef enum
+{
+  GST_CCL_MQTT_AUTO,            /* 5, or 3.1.1 where the broker does not know 5 */
+  GST_CCL_MQTT_5,
+  GST_CCL_MQTT_3_1_1,
+} GstCclMqttVersion;
+
 /* The settings for open(). Strings may be NULL. */
 typedef struct
 {
@@ -24,6 +31,9 @@ typedef struct
   gchar *ca_file, *cert_file, *key_file;
   gchar *will_topic, *will_message;
   gboolean verify;
+  gchar *user_properties;       /* KEY=VALUE,... */
+  gint version;                 /* GstCclMqttVersion */
+  guint message_expiry;         /* seconds, 0: none */
   guint keep_alive;             /* seconds */
   guint64 max_pause;            /* between attempts to connect, ns */
 } GstCclMqttSettings;
@@ -45,6 +55,9 @@ struct _GstCclMqttConnection
   /* Of the thread. send() uses the client while the core is connected. */
   struct mosquitto *client;
   gint version;                 /* of the protocol, as libmosquitto names it */
+  gboolean knows_5, is_older;   /* the broker has accepted version 5, or has said that it does not know it */
+  guint n_closed;               /* connections that the broker closed instead */
+  gboolean is_reached;          /* somebody listens at the address */
   gboolean is_accepted;         /* the broker has just let it in */
   gint refusal;                 /* the broker's code if not; 0: none */
 
@@ -79,6 +92,13 @@ GstCclSendResult gst_ccl_mqtt_connection_send (GstCclMqttConnection * connection
 
 /* Sets QoS level and retain of the messages that are sent from now on. */
 void gst_ccl_mqtt_connection_set_delivery (GstCclMqttConnection * connection, gint qos_level, gboolean retain);
+
+/* Inside: the properties of a message in MQTT 5, or NULL. mosquitto_property_free_all() */
+struct mqtt5__property *gst_ccl_mqtt_message_properties (const GstCclMqttSettings * settings,
+    const GstCclDeliveryMessage * message);
+
+/* Inside: whether KEY=VALUE,... has a key in each part, and is UTF-8. */
+gboolean gst_ccl_mqtt_check_user_properties (const gchar * text);
 
 /* Inside: the TLS, login and will of a new client. */
 gboolean gst_ccl_mqtt_configure (struct mosquitto *client, const GstCclMqttSettings * settings, gboolean tls, gint qos_level,

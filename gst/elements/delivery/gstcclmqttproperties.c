@@ -26,6 +26,9 @@ enum
   PROP_VERIFY,
   PROP_WILL_TOPIC,
   PROP_WILL_MESSAGE,
+  PROP_PROTOCOL_VERSION,
+  PROP_MESSAGE_EXPIRY,
+  PROP_USER_PROPERTIES,
   PROP_KEEP_ALIVE,
   PROP_MAX_RECONNECT_DELAY,
   N_PROPERTIES,
@@ -46,6 +49,9 @@ static const GstCclPropertyRow rows[N_PROPERTIES] = {
   [PROP_VERIFY] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, settings.verify),
   [PROP_WILL_TOPIC] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, settings.will_topic),
   [PROP_WILL_MESSAGE] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, settings.will_message),
+  [PROP_PROTOCOL_VERSION] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, settings.version),
+  [PROP_MESSAGE_EXPIRY] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, settings.message_expiry),
+  [PROP_USER_PROPERTIES] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, settings.user_properties),
   [PROP_KEEP_ALIVE] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, settings.keep_alive),
   [PROP_MAX_RECONNECT_DELAY] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, settings.max_pause),
 };
@@ -77,6 +83,22 @@ gst_ccl_mqtt_sink_get_property (GObject * object, guint id, GValue * value, GPar
   if (!gst_ccl_property_row_get (self, &rows[id], value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   GST_OBJECT_UNLOCK (self);
+}
+
+static GType
+version_get_type (void)
+{
+  static gsize type = 0;
+  static const GEnumValue values[] = {
+    {GST_CCL_MQTT_AUTO, "5, or 3.1.1 if the broker does not know 5", "auto"},
+    {GST_CCL_MQTT_5, "MQTT 5", "5"},
+    {GST_CCL_MQTT_3_1_1, "MQTT 3.1.1", "3.1.1"},
+    {0, NULL, NULL}
+  };
+
+  if (g_once_init_enter (&type))
+    g_once_init_leave (&type, g_enum_register_static ("GstCclMqttVersion", values));
+  return type;
 }
 
 #define READY_PARAM (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY)
@@ -121,6 +143,14 @@ gst_ccl_mqtt_sink_install_properties (GObjectClass * object)
       "Topic of the retained message that the broker publishes when this client vanishes (unset = none)", NULL);
   install_string (object, PROP_WILL_MESSAGE, "will-message", "Will message", "Message for will-topic (unset = empty)",
       NULL);
+  g_object_class_install_property (object, PROP_PROTOCOL_VERSION, g_param_spec_enum ("protocol-version",
+          "Protocol version", "Version of MQTT", version_get_type (), GST_CCL_MQTT_AUTO, ready));
+  g_object_class_install_property (object, PROP_MESSAGE_EXPIRY, g_param_spec_uint ("message-expiry", "Message expiry",
+          "MQTT 5: time after its arrival at which a message is no longer delivered, in seconds (0 = none)", 0,
+          G_MAXINT, 0, ready));
+  install_string (object, PROP_USER_PROPERTIES, "user-properties", "User properties",
+      "MQTT 5: KEY=VALUE,KEY=VALUE of each message (" GST_CCL_TOPIC_SOURCE " = its source; unset = none)", NULL);
+  gst_type_mark_as_plugin_api (version_get_type (), 0);
   g_object_class_install_property (object, PROP_KEEP_ALIVE, g_param_spec_uint ("keep-alive", "Keep alive",
           "Idle time after which the connection is probed, in seconds", 5, 65535, 30, ready));
   g_object_class_install_property (object, PROP_MAX_RECONNECT_DELAY, g_param_spec_uint64 ("max-reconnect-delay",

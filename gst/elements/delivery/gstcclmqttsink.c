@@ -125,6 +125,14 @@ get_topic (GstCclDeliverySink * sink)
   return GST_CCL_MQTT_SINK (sink)->topic;
 }
 
+static gboolean
+wants_source (GstCclDeliverySink * sink)
+{
+  const gchar *const properties = GST_CCL_MQTT_SINK (sink)->settings.user_properties;
+
+  return properties && gst_ccl_topic_has_source (properties);
+}
+
 static gchar *
 get_address (GstCclDeliverySink * sink)
 {
@@ -151,7 +159,7 @@ gst_ccl_mqtt_sink_finalize (GObject * object)
   const GstCclMqttSettings *const settings = &self->settings;
   gchar *const strings[] = { self->topic, settings->uri, settings->client_id, settings->username,
     settings->password_env, settings->ca_file, settings->cert_file, settings->key_file, settings->will_topic,
-    settings->will_message
+    settings->will_message, settings->user_properties
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (strings); i++)
@@ -184,6 +192,7 @@ gst_ccl_mqtt_sink_class_init (GstCclMqttSinkClass * klass)
   sink->open = open_sink;
   sink->close = close_sink;
   sink->get_topic = get_topic;
+  sink->wants_source = wants_source;
   sink->get_address = get_address;
   sink->get_hint = get_hint;
 }
