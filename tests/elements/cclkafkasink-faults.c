@@ -34,9 +34,12 @@ answer_with_errors (KafkaCluster * cluster, GRand * random)
         errors[g_rand_int_range (random, 0, G_N_ELEMENTS (errors))]);
 }
 
+/* Between requests: these brokers do not check sequence numbers, by which a real one refuses a request that has overtaken another
+ * on its way to the former leader. */
 static void
-move_partition (KafkaCluster * cluster, GRand * random)
+move_partition (KafkaCluster * cluster, LinePublisher * publisher, GRand * random)
 {
+  wait_for_all_lines (publisher);
   rd_kafka_mock_partition_set_leader (cluster->cluster, KAFKA_TOPIC, g_rand_int_range (random, 0, KAFKA_PARTITIONS),
       g_rand_int_range (random, 1, cluster->n_brokers + 1));
 }
@@ -75,7 +78,7 @@ make_faults (KafkaCluster * cluster, LinePublisher * publisher, GRand * random, 
         answer_with_errors (cluster, random);
         break;
       case 1:
-        move_partition (cluster, random);
+        move_partition (cluster, publisher, random);
         break;
       case 2:
         slow_down (cluster, random);
