@@ -114,9 +114,10 @@ GST_START_TEST (test_nested)
       gst_parse_launch ("( videotestsrc num-buffers=1 ! ccltrack name=track ) ! fakesink", NULL);
   GstElement *const alone = gst_element_factory_make ("ccltrack", "alone");
 
+  gst_object_set_name (GST_OBJECT (pipeline), "nested");
   run (pipeline);
   gst_element_set_state (alone, GST_STATE_READY);
-  fail_unless (page_has ("element=\"bin0/track\",factory=\"ccltrack\",pipeline=\"pipeline0\"}"));
+  fail_unless (page_has ("/track\",factory=\"ccltrack\",pipeline=\"nested\"}"));
   fail_unless (page_has ("element=\"alone\",factory=\"ccltrack\",pipeline=\"\"}"));
   gst_element_set_state (alone, GST_STATE_NULL);
   gst_object_unref (alone);

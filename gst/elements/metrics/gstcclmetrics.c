@@ -221,16 +221,15 @@ after_fork_in_parent (void)
   g_mutex_unlock (&metrics.lock);
 }
 
-/* The child serves from the first element that it starts, if the port is free. The parent's elements are not its own: they
- * are left alone, because a thread that the child does not have may have been busy with them. */
+/* The child serves from the first element that it starts, if the port is free. The parent's elements are not its own. */
 static void
 after_fork_in_child (void)
 {
   if (metrics.server)
     gst_ccl_metrics_server_forget (metrics.server);
   metrics.server = NULL;
-  if (metrics.owner)
-    metrics.elements = g_ptr_array_new ();
+  if (metrics.elements)
+    g_ptr_array_set_size (metrics.elements, 0);
   g_mutex_unlock (&metrics.lock);
 }
 
