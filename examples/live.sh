@@ -25,11 +25,16 @@ for argument; do
 done
 top=$(cd "$(dirname "$0")/.." && pwd)
 build=${CCL_BUILD:-$top/build}
-"$top/examples/install.sh" build run scene videos live || exit 1
+videos=videos
+[ $# -gt 0 ] || videos= # the made-up scene needs no decoder
+# shellcheck disable=SC2086
+"$top/examples/install.sh" build run scene live $videos || exit 1
 if [ ! -f "$build/build.ninja" ]; then
     meson setup "$build" "$top" -Dgst=enabled -Dcuda-arch=native -Dtests=disabled -Dexamples=disabled -Dpublished=disabled >&2 ||
         die "meson setup failed"
 fi
 meson compile -C "$build" >&2 || die "the build failed"
-# The folder of the caller is where the names of files begin.
-exec meson devenv -C "$build" -w "$PWD" /usr/bin/python3 "$top/examples/live/main.py" "$@"
+# Not through meson, which would stand between a signal and the server.
+environment=$(meson devenv -C "$build" --dump) || die "meson devenv failed"
+eval "$environment"
+exec /usr/bin/python3 "$top/examples/live/main.py" "$@"

@@ -23,6 +23,7 @@ typedef struct CclFrame {
     CclHullCounts *hull;                  /* as many; NULL without CCL_FEATURE_HULL */
     CclHoleCounts *holes;                 /* as many; NULL without CCL_FEATURE_HOLES, as hole_rows */
     CclHole *hole_rows;                   /* as many as a mask can have */
+    CclIntensityCounts *intensity;        /* as many as records; NULL without CCL_FEATURE_INTENSITY */
     uint16_t *class_ids;                  /* as many; NULL without CCL_FOREGROUND_EQUAL */
     void *slot;                           /* the backend's own per-slot state */
 } CclFrame;

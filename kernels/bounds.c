@@ -41,6 +41,26 @@ CclStatus ccl_check_mask(const CclConfig *config, const CclMask *mask)
     return ccl_check_memory(config->backend, mask->memory, "mask");
 }
 
+CclStatus ccl_check_picture(const CclMask *mask)
+{
+    const CclPicture *const p = mask->picture;
+    if (!p || !p->luma || p->sample_size > 2)
+        return ccl_fail(CCL_ERROR_ARGUMENT, p ? "the picture has no luma of 1 or 2 bytes" : "there is no picture to measure");
+    const size_t size = p->sample_size == 2 ? 2 : 1;
+    if (p->stride < mask->width * size)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "picture stride %zu is shorter than a row of %u pixels", p->stride, mask->width);
+    if (!p->chroma[0] && !p->chroma[1])
+        return CCL_OK;
+    if (!p->chroma[0] || !p->chroma[1] || p->chroma_step < 1 || p->chroma_step > 2 || p->shift_x > 2 || p->shift_y > 2)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "the chroma of the picture has a step of %u and shifts of %u and %u", p->chroma_step,
+                        p->shift_x, p->shift_y);
+    const size_t n_samples = (mask->width + (1u << p->shift_x) - 1) >> p->shift_x;
+    if (p->chroma_stride < ((n_samples - 1) * p->chroma_step + 1) * size)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "chroma stride %zu is shorter than a row of %zu samples", p->chroma_stride,
+                        n_samples);
+    return CCL_OK;
+}
+
 CclStatus ccl_check_labels(const CclConfig *config, const CclMask *mask, const CclLabels *labels)
 {
     if (!labels->data || (uintptr_t)labels->data % 4)

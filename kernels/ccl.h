@@ -87,6 +87,7 @@ bool ccl_backend_built(CclBackendKind backend);
 #define CCL_FEATURE_SHAPE (1u << 0) /* CclTable.shape: holes and perimeters */
 #define CCL_FEATURE_HULL  (1u << 1) /* CclTable.hull: convex hull, diameters, smallest rectangle */
 #define CCL_FEATURE_HOLES (1u << 2) /* CclTable.holes and hole_rows: each hole, and filled areas */
+#define CCL_FEATURE_INTENSITY (1u << 3) /* CclTable.intensity: of the picture that CclMask.picture has */
 
 /* SIMD tiers of the CPU backend, for CclConfig.cpu_flags. Plain C is always there. */
 #define CCL_CPU_SSE2   (1u << 0)
@@ -171,6 +172,26 @@ typedef enum CclMemory {
 } CclMemory;
 
 /*
+ * The picture that CCL_FEATURE_INTENSITY measures. It has the pixels of the mask: its first `height` rows and `width` columns.
+ *
+ *     luma     8 or 16 bits, in rows of their own
+ *     chroma   the sample (x >> shift_x, y >> shift_y) belongs to pixel (x, y). Planes of their own have a step of 1, one plane
+ *              of both has a step of 2
+ *
+ * Memory: HOST or PINNED; any address and any stride.
+ * Owner:  the caller, with the mask: alive and unchanged until the frame is collected.
+ */
+typedef struct CclPicture {
+    const void *luma;
+    size_t stride;             /* bytes from row to row */
+    unsigned sample_size;      /* of luma and chroma: 1 (or 0): uint8_t; 2: uint16_t in native byte order */
+    const void *chroma[2];     /* first samples of blue and red difference; NULL: there is no chroma */
+    size_t chroma_stride;      /* bytes from row to row, of both */
+    unsigned chroma_step;      /* samples from one to the next: 1 or 2 */
+    unsigned shift_x, shift_y; /* 0 to 2 */
+} CclPicture;
+
+/*
  * A binary image: a pixel is foreground when its value is greater than `threshold` (with `invert`: when it is not).
  *
  * Shape:  `height` rows of `width` pixels; row y begins at data + y * stride. Bytes between width and stride are never
@@ -191,6 +212,7 @@ typedef struct CclMask {
     CclMemory memory;
     void *producer_stream; /* DEVICE: the CUDA stream (cudaStream_t) that writes the mask. The GPU waits for its work; NULL: the
                             * mask is ready */
+    const CclPicture *picture; /* with CCL_FEATURE_INTENSITY: what is measured under the mask; else NULL */
 } CclMask;
 
 /* Page-locked host memory for masks, or NULL without a CUDA device or memory. Needs no CclContext. It belongs to the CUDA
@@ -337,6 +359,31 @@ typedef struct CclHoleCounts {
     uint32_t first; /* its holes are CclTable.hole_rows[first] to [first + n_holes - 1], in raster order of first pixels */
 } CclHoleCounts;
 
+/*
+ * The exact sums behind the measures of CCL_FEATURE_INTENSITY, over the pixels of a component: I is the luma of pixel (x, y).
+ * Sums that 64 bits cannot hold have two words, the low one first. 104 bytes without padding.
+ */
+typedef struct CclIntensityCounts {
+    uint16_t min, max;            /* of I */
+    uint32_t has_chroma;          /* 1, or 0: the picture has none */
+    uint64_t sum, squares;        /* of I, I^2 */
+    uint64_t x, y;                /* of x I, y I */
+    uint64_t xx[2], xy[2], yy[2]; /* of x^2 I, x y I, y^2 I */
+    uint64_t chroma[2];           /* of the chroma sample that belongs to each pixel: blue difference, red difference */
+} CclIntensityCounts;
+
+/* Measures of CCL_FEATURE_INTENSITY, in the units of the samples. NAN: undefined, since all pixels are 0, or there is no
+ * chroma. Names and definitions as in scikit-image's regionprops. */
+typedef struct CclIntensityMeasures {
+    double min, max, sum, mean;
+    double std;        /* standard deviation of the population */
+    double x, y;       /* centroid weighted by I; places as in CclShape */
+    double xx, xy, yy; /* covariance weighted by I, pixels squared */
+    double cb, cr;     /* mean of blue and of red difference */
+} CclIntensityMeasures;
+
+void ccl_intensity_measures(const CclIntensityCounts *counts, uint64_t area, CclIntensityMeasures *measures);
+
 /* Shape measures, names and definitions as in scikit-image's regionprops (population covariance of the pixel centres,
  * no 1/12 for the extent of a pixel). */
 typedef struct CclShape {
@@ -373,6 +420,7 @@ typedef struct CclTable {
     const CclHullCounts *hull;   /* with CCL_FEATURE_HULL, in the same way */
     const CclHoleCounts *holes;  /* with CCL_FEATURE_HOLES, in the same way */
     const CclHole *hole_rows;    /* the same: n_hole_rows, in the order of their parents' labels */
+    const CclIntensityCounts *intensity; /* with CCL_FEATURE_INTENSITY, in the same way */
     const uint16_t *class_ids;   /* of a label map, by label in the same way: the value of the pixels; else NULL */
     uint32_t n_hole_rows;
     uint32_t n_components; /* records: the smaller of n_kept and max_components */

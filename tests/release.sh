@@ -9,11 +9,12 @@
 # --cuda: with the GPU code, as tests/packages.sh says.
 #
 # 1. VERSION stands in meson.build, debian/changelog and docs/news.md, and nothing is uncommitted.
-# 2. Changelog and news get the date, in a commit of its own. A dry run leaves it out, and the tag.
-# 3. The source archive: the same commit gives the same bytes.
-# 4. Packages for Debian 12 and 13 and the wheel, built from the archive and tried (tests/packages.sh --twice --container).
-# 5. FOLDER gets archive, packages, wheels, a bill of materials for each release of Debian, and SHA256SUMS.
-# 6. The tag vVERSION.
+# 2. Where abidiff is installed: programs built with the version before run with this one (tests/abi.sh).
+# 3. Changelog and news get the date, in a commit of its own. A dry run leaves it out, and the tag.
+# 4. The source archive: the same commit gives the same bytes.
+# 5. Packages for Debian 12 and 13 and the wheel, built from the archive and tried (tests/packages.sh --twice --container).
+# 6. FOLDER gets archive, packages, wheels, a bill of materials for each release of Debian, and SHA256SUMS.
+# 7. The tag vVERSION.
 #
 # Needs root. Fails before the tag when anything fails.
 set -eu
@@ -37,6 +38,10 @@ cd "$top"
 grep -q "^  version: '$version'," meson.build || die "meson.build has another version"
 grep -qF "$version" docs/news.md || die "docs/news.md does not name $version"
 case $(head -n 1 debian/changelog) in "gst-ccl ($version) "*) ;; *) die "debian/changelog begins with another version" ;; esac
+
+if before=$(git describe --tags --abbrev=0 --match 'v*' 2>/dev/null); then
+    tests/abi.sh "$before" || [ $? = 77 ] || die "the library differs from $before: it needs a new number"
+fi
 
 # The bare systems outlive the sources that are unpacked below.
 export CCL_BARE_ROOTS="${CCL_BARE_ROOTS:-$top/build-bare}"

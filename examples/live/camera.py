@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: gst-ccl contributors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A camera: runs its chain in a thread, and starts it again when the stream was lost."""
+import functools
 import threading
 import time
 
@@ -37,13 +38,13 @@ class Camera:
     """Calls `listener` from its threads: on_frame(camera, frame), on_picture(camera, key, pts, jpeg), on_event(camera, event),
     on_state(camera)."""
 
-    def __init__(self, index, source, listener, once=False):
-        self.index, self.source, self.listener, self.once = index, source, listener, once
+    def __init__(self, index, source, listener, folder, once=False):
+        self.index, self.source, self.listener, self.folder, self.once = index, source, listener, folder, once
         self.values = {part: dict(values) for part, values in chain.FIRST_VALUES.items()}
         self.zones = chain.NO_ZONES
         self.counts = Counts()
         self.state, self.text, self.hint = "starting", "", ""
-        self.frames = self.objects = 0
+        self.frames = self.objects = self.frames_of_run = 0
         self.pipeline = None
         self.views = {}  # key of a picture: how many pages show it
         self.gray = {}
@@ -63,6 +64,8 @@ class Camera:
         self._restart.set()
         if self._thread.ident:
             self._thread.join(10)
+        for pictures in self.gray.values():
+            pictures.stop()
 
     def restart(self):
         """Builds the chain anew, with the values as they are."""
@@ -94,6 +97,11 @@ class Camera:
     def late(self):
         element = self.element("label")
         return element.get_property("stats").get_value("late") if element else 0
+
+    def passed(self):
+        """Frames that went through the analysis since the chain was built; the page got `frames_of_run` of them."""
+        element = self.element("zone")
+        return element.get_property("stats").get_value("frames") if element else 0
 
     # ---- the thread
 
@@ -252,7 +260,8 @@ class Camera:
 
     def _gray_pictures(self, key):
         if key not in self.gray:
-            self.gray[key] = GrayPictures(key, lambda pts, jpeg: self.listener.on_picture(self, key, pts, jpeg))
+            done = functools.partial(self.listener.on_picture, self, key)
+            self.gray[key] = GrayPictures(key, self.folder, done)
         return self.gray[key]
 
     def _make_background(self, pts):

@@ -10,7 +10,7 @@ try:
     gi.require_version("Gst", "1.0")
     gi.require_version("GstApp", "1.0")
     gi.require_version("GstCcl", "1.0")
-    from gi.repository import GObject, Gst, GstApp, GstCcl
+    from gi.repository import GLib, GObject, Gst, GstApp, GstCcl
 except (ImportError, ValueError) as error:
     sys.exit(f"live: {error} ({sys.executable}); {HOW}")
 
@@ -18,4 +18,4 @@ Gst.init(None)
 if not Gst.ElementFactory.find("ccllabel"):
     sys.exit(f"live: GStreamer does not find the plugin ccl; {HOW}")
 
-__all__ = ["GObject", "Gst", "GstApp", "GstCcl"]
+__all__ = ["GLib", "GObject", "Gst", "GstApp", "GstCcl"]

@@ -81,8 +81,7 @@ class Guard:
         try:
             response = await handler(request)
         except web.HTTPException as error:
-            response = web.json_response({"error": error.text or error.reason}, status=error.status) \
-                if error.status >= 400 else error
+            response = web.json_response({"error": error.text or error.reason}, status=error.status)
         except Exception:  # a fault of ours: the page hears of it, and goes on
             traceback.print_exc()
             response = web.json_response({"error": "The server has a fault; its messages say more."}, status=500)

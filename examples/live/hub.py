@@ -10,8 +10,8 @@ MAX_FRAMES = 120  # metadata that waits for its picture
 class Feed:
     """The newest pictures of a camera, each with the metadata of its frame."""
 
-    def __init__(self, camera):
-        self.camera = camera
+    def __init__(self, camera, store):
+        self.camera, self.store = camera, store
         self.frames = collections.OrderedDict()
         self.newest = None
         self.pictures = {}
@@ -47,7 +47,9 @@ class Feed:
         state, text, hint = self.state
         return {"camera": camera.index, "name": camera.source.name, "state": state, "text": text, "hint": hint,
                 "fps": round(self.fps, 1), "late": camera.late(), "objects": camera.objects, "frames": camera.frames,
-                "warnings": list(self.warnings), "zones": self.newest["zones"] if self.newest else []}
+                "passed": camera.passed(), "got": camera.frames_of_run,
+                "warnings": [*self.warnings, *([self.store.fault] if self.store.fault else [])],
+                "zones": self.newest["zones"] if self.newest else []}
 
 
 class Hub:
@@ -58,11 +60,13 @@ class Hub:
         self.feeds = []
 
     def add(self, camera):
-        self.feeds.append(Feed(camera))
+        self.feeds.append(Feed(camera, self.store))
 
     def _later(self, function, *arguments):
-        if not self.loop.is_closed():
+        try:
             self.loop.call_soon_threadsafe(function, *arguments)
+        except RuntimeError:  # the loop is closed: the server ends
+            pass
 
     def on_frame(self, camera, frame):
         self._later(self._add_frame, self.feeds[camera.index], frame)

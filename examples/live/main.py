@@ -9,6 +9,7 @@ import pathlib
 import secrets
 import signal
 import socket
+import sqlite3
 import sys
 
 import chain
@@ -48,14 +49,17 @@ async def serve(options):
     sources = [chain.Source(place) for place in options.sources or [""]]
     app = server.make(sources, options, token, [socket.gethostname(), socket.getfqdn()])
     runner = web.AppRunner(app, access_log=None)
-    await runner.setup()
+    try:
+        await runner.setup()
+    except (OSError, sqlite3.Error) as error:
+        sys.exit(f"live: {options.folder} cannot be used: {error}; --folder names another")
     site = web.TCPSite(runner, options.address, options.port)
     try:
         await site.start()
     except OSError as error:
         await runner.cleanup()
         sys.exit(f"live: {options.address} port {options.port}: {error.strerror}; --port N takes another, 0 a free one")
-    port = site._server.sockets[0].getsockname()[1]  # aiohttp has no other way to the port that was free
+    port = runner.addresses[0][1]
     host = f"[{options.address}]" if ":" in options.address else options.address
     print(f"The page: http://{host}:{port}/{'?token=' + token if token else ''}   (Ctrl-C ends)", flush=True)
     ended = asyncio.Event()

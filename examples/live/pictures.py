@@ -14,8 +14,9 @@ HEADER, PIXEL = 48, 15  # bytes, of the file that save-background writes (kernel
 class GrayPictures:
     """Calls done(pts, jpeg) from a thread of its own."""
 
-    def __init__(self, name, done):
-        self.done = done
+    def __init__(self, name, folder, done):
+        """folder: for files that are gone again at once."""
+        self.folder, self.done = folder, done
         self.pipeline = Gst.parse_launch(chain.gray(name))
         self.source = self.pipeline.get_by_name("source")
         self.size = None
@@ -29,7 +30,7 @@ class GrayPictures:
 
     def push_background(self, element, pts):
         """element: cclmotion, with method=feedback; other methods save nothing."""
-        with tempfile.TemporaryDirectory(prefix="gst-ccl-live-") as folder:
+        with tempfile.TemporaryDirectory(dir=self.folder, prefix="background-") as folder:
             location = os.path.join(folder, "background")
             element.set_property("background-location", location)
             saved = element.emit("save-background")

@@ -40,7 +40,7 @@ class Server:
         keys = folder.keys_of(self.sources)
         self.hub = Hub(asyncio.get_running_loop(), Store(self.folder / "history.sqlite", keys))
         for index, source in enumerate(self.sources):
-            self.hub.add(Camera(index, source, self.hub, self.options.once))
+            self.hub.add(Camera(index, source, self.hub, self.folder, self.options.once))
         self.settings = [Settings(feed.camera, self.folder, key) for feed, key in zip(self.hub.feeds, keys)]
         for feed in self.hub.feeds:
             feed.camera.start()
@@ -54,7 +54,7 @@ class Server:
 
     async def close_pages(self, _app):
         """aiohttp would wait for them."""
-        await asyncio.gather(*(watcher.socket.close() for feed in self.hub.feeds for watcher in list(feed.watchers)))
+        await asyncio.gather(*(watcher.close() for feed in self.hub.feeds for watcher in list(feed.watchers)))
 
     async def stop(self, _app):
         self._ticks.cancel()
@@ -93,12 +93,18 @@ class Server:
         return web.json_response([feed.status() for feed in self.hub.feeds])
 
     async def get_stream(self, request):
+        return await self._counted(stream.serve, request)
+
+    async def get_mjpeg(self, request):
+        return await self._counted(stream.mjpeg, request)
+
+    async def _counted(self, serve, request):
         feed = self.feed(request)
         if self.n_pages >= MAX_PAGES:
             raise web.HTTPServiceUnavailable(text=f"{MAX_PAGES} pages are open already.")
         self.n_pages += 1
         try:
-            return await stream.serve(request, feed)
+            return await serve(request, feed)
         finally:
             self.n_pages -= 1
 
@@ -123,6 +129,7 @@ def make(sources, options, token, names):
         web.get("/page/{name}", server.get_file),
         web.get("/api/cameras", server.get_cameras),
         web.get(camera + "/stream", server.get_stream),
+        web.get(camera + "/video.mjpeg", server.get_mjpeg),
         web.get(camera + "/picture.jpg", server.get_picture),
         *Api(server).routes(camera),
     ])

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: gst-ccl contributors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What was seen, in a bounded SQLite file: counts per minute, where tracks were, and the last events with a picture."""
+import contextlib
 import json
 import pathlib
 import sqlite3
@@ -8,6 +9,7 @@ import time
 
 GRID = (64, 36)  # cells of the heat map
 MAX_EVENTS, MAX_MINUTES = 500, 7 * 24 * 60
+MAX_LAST = 2000  # zones whose counts are remembered, with those that were renamed
 FLUSH_EVERY = 5  # seconds
 
 TABLES = """
@@ -25,13 +27,14 @@ class Store:
     def __init__(self, path, keys):
         pathlib.Path(path).parent.mkdir(parents=True, exist_ok=True)
         self.keys = keys
-        self.data = sqlite3.connect(path)
+        self.data = sqlite3.connect(path, timeout=0.2)
         self.data.execute("PRAGMA journal_mode=WAL")
         self.data.execute("PRAGMA synchronous=NORMAL")
         self.data.executescript(TABLES)
         self.cells = [self._load_heat(key) for key in keys]
         self.minutes = {}  # (camera, minute, zone): [forward, backward, max inside]
         self.last = {}     # (camera, zone): counts as last seen
+        self.fault = None  # why nothing is kept
         self._flushed = time.monotonic()
 
     def _load_heat(self, key):
@@ -49,6 +52,8 @@ class Store:
                 y = min(GRID[1] - 1, max(0, int(blob["at"][1] * GRID[1] / frame["h"])))
                 cells[y * GRID[0] + x] += 1
         minute = int(time.time() // 60)
+        if len(self.last) > MAX_LAST:
+            self.last = {}
         for zone in frame["zones"]:
             counts = zone["forward"], zone["backward"]
             before = self.last.get((camera, zone["name"]), counts)
@@ -59,25 +64,39 @@ class Store:
             row[2] = max(row[2], zone.get("inside", 0))
 
     def add_event(self, camera, event, picture):
-        self.data.execute("INSERT INTO events (camera, time, event, zone, track, direction, inside, x, y, picture) "
-                          "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                          (self.keys[camera], time.time(), event["event"], event["zone"], event["track-id"],
-                           event["direction"], event["inside"], event["x"], event["y"], picture))
+        with self._guarded():
+            self.data.execute("INSERT INTO events (camera, time, event, zone, track, direction, inside, x, y, picture) "
+                              "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                              (self.keys[camera], time.time(), event["event"], event["zone"], event["track-id"],
+                               event["direction"], event["inside"], event["x"], event["y"], picture))
+
+    @contextlib.contextmanager
+    def _guarded(self):
+        """A full disk, or another server in the same folder, ends nothing."""
+        try:
+            yield
+            self.fault = None
+        except sqlite3.Error as error:
+            self.fault = f"What is seen is not kept: {error}."
 
     def flush(self, now=False):
         if not now and time.monotonic() - self._flushed < FLUSH_EVERY:
             return
         self._flushed = time.monotonic()
+        with self._guarded():
+            self._write()
+
+    def _write(self):
         for key, row in self.minutes.items():
             self.data.execute("INSERT INTO minutes VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (camera, minute, zone) DO UPDATE SET "
                               "forward = forward + excluded.forward, backward = backward + excluded.backward, "
                               "inside = max(inside, excluded.inside)", (*key, *row))
-        self.minutes = {}
         for key, cells in zip(self.keys, self.cells):
             self.data.execute("INSERT OR REPLACE INTO heat VALUES (?, ?)", (key, json.dumps(cells, separators=(",", ":"))))
         self.data.execute("DELETE FROM events WHERE id <= (SELECT max(id) FROM events) - ?", (MAX_EVENTS,))
         self.data.execute("DELETE FROM minutes WHERE minute < ?", (int(time.time() // 60) - MAX_MINUTES,))
         self.data.commit()
+        self.minutes = {}
 
     def close(self):
         self.flush(now=True)

@@ -19,6 +19,7 @@ MAX_IN_FLIGHT = 2  # pictures that the page has not shown yet
 SLOW, FAST = 0.5, 0.12  # seconds from sending to shown at which the width is halved, or may double
 PATIENCE = 40  # pictures that must be fast before they become larger
 MAX_MESSAGE = 256
+MJPEG_WIDTH = 640
 
 
 class Watcher:
@@ -32,6 +33,9 @@ class Watcher:
         self.status_due = True
         self.waits_for_frame = False
         self.wake = asyncio.Event()
+
+    async def close(self):
+        await self.socket.close()
 
     # ---- what the feed says
 
@@ -71,7 +75,7 @@ class Watcher:
         try:
             message = json.loads(text)
             if "shown" in message:
-                self._shown(message["shown"])
+                self._shown(int(message["shown"]))
             if message.get("view") in VIEWS:
                 self.view = message["view"]
             if "width" in message:
@@ -116,6 +120,50 @@ class Watcher:
         head = json.dumps({"number": self.n_sent, "view": self.view, "frame": frame}, separators=(",", ":")).encode()
         self.sent[self.n_sent] = time.monotonic()
         await self.socket.send_bytes(struct.pack(">I", len(head)) + head + jpeg)
+
+
+class Viewer:
+    """Takes the pictures of one width, and nothing else."""
+
+    def __init__(self, feed):
+        self.feed, self.key = feed, f"video{MJPEG_WIDTH}"
+        self.wake = asyncio.Event()
+        self.ended = False
+
+    def on_picture(self, key):
+        if key == self.key:
+            self.wake.set()
+
+    def on_frame(self):
+        """Metadata is for others."""
+
+    def on_status(self):
+        """So is the status."""
+
+    async def close(self):
+        self.ended = True
+        self.wake.set()
+
+
+async def mjpeg(request, feed):
+    """Pictures alone, for other programs. A slow one gets fewer."""
+    response = web.StreamResponse(headers={"Content-Type": "multipart/x-mixed-replace; boundary=frame"})
+    await response.prepare(request)
+    viewer = Viewer(feed)
+    feed.watchers.add(viewer)
+    feed.camera.view(viewer.key, 1)
+    try:
+        while not viewer.ended:
+            await viewer.wake.wait()
+            viewer.wake.clear()
+            jpeg = feed.pictures[viewer.key][2] if viewer.key in feed.pictures else b""
+            await response.write(b"--frame\r\nContent-Type: image/jpeg\r\nContent-Length: %d\r\n\r\n%b\r\n" % (len(jpeg), jpeg))
+    except ConnectionError:
+        pass
+    finally:
+        feed.watchers.discard(viewer)
+        feed.camera.view(viewer.key, -1)
+    return response
 
 
 async def serve(request, feed):

@@ -51,6 +51,21 @@ static const CclMeasureInfo infos[CCL_N_MEASURES] = {
                                             "Shorter side of the rectangle with the same moments", 0 },
     [CCL_MEASURE_CLASS_ID] = { "class-id", "", "Value of the pixels, with foreground=equal", 0 },
     [CCL_MEASURE_AREA_FILLED] = { "area-filled", "pixels", "Area with holes and the islands in them", CCL_FEATURE_HOLES },
+    [CCL_MEASURE_INTENSITY_MIN] = { "intensity-min", "", "Smallest luma", CCL_FEATURE_INTENSITY },
+    [CCL_MEASURE_INTENSITY_MAX] = { "intensity-max", "", "Largest luma", CCL_FEATURE_INTENSITY },
+    [CCL_MEASURE_INTENSITY_SUM] = { "intensity-sum", "", "Sum of the luma", CCL_FEATURE_INTENSITY },
+    [CCL_MEASURE_INTENSITY_MEAN] = { "intensity-mean", "", "Mean of the luma", CCL_FEATURE_INTENSITY },
+    [CCL_MEASURE_INTENSITY_STD] = { "intensity-std", "", "Standard deviation of the luma", CCL_FEATURE_INTENSITY },
+    [CCL_MEASURE_CENTROID_WEIGHTED_X] = { "centroid-weighted-x", "pixels", "Centre of the luma, from the left",
+                                          CCL_FEATURE_INTENSITY },
+    [CCL_MEASURE_CENTROID_WEIGHTED_Y] = { "centroid-weighted-y", "pixels", "Centre of the luma, from the top",
+                                          CCL_FEATURE_INTENSITY },
+    [CCL_MEASURE_COV_WEIGHTED_XX] = { "cov-weighted-xx", "pixels squared", "Variance of the luma in x", CCL_FEATURE_INTENSITY },
+    [CCL_MEASURE_COV_WEIGHTED_XY] = { "cov-weighted-xy", "pixels squared", "Covariance of the luma in x and y",
+                                      CCL_FEATURE_INTENSITY },
+    [CCL_MEASURE_COV_WEIGHTED_YY] = { "cov-weighted-yy", "pixels squared", "Variance of the luma in y", CCL_FEATURE_INTENSITY },
+    [CCL_MEASURE_CB_MEAN] = { "cb-mean", "", "Mean of the blue difference", CCL_FEATURE_INTENSITY },
+    [CCL_MEASURE_CR_MEAN] = { "cr-mean", "", "Mean of the red difference", CCL_FEATURE_INTENSITY },
     [CCL_MEASURE_TOUCHES_BORDER] = { "touches-border", "", "Touches any border of the mask", 0 },
     [CCL_MEASURE_TOUCHES_LEFT] = { "touches-left", "", "Touches the left border", 0 },
     [CCL_MEASURE_TOUCHES_TOP] = { "touches-top", "", "Touches the upper border", 0 },
@@ -196,6 +211,36 @@ static double number_of_hull(const CclHullMeasures *hull, CclMeasure measure)
     }
 }
 
+static double number_of_intensity(const CclIntensityMeasures *intensity, CclMeasure measure)
+{
+    switch (measure) {
+    case CCL_MEASURE_INTENSITY_MIN:
+        return intensity->min;
+    case CCL_MEASURE_INTENSITY_MAX:
+        return intensity->max;
+    case CCL_MEASURE_INTENSITY_SUM:
+        return intensity->sum;
+    case CCL_MEASURE_INTENSITY_MEAN:
+        return intensity->mean;
+    case CCL_MEASURE_INTENSITY_STD:
+        return intensity->std;
+    case CCL_MEASURE_CENTROID_WEIGHTED_X:
+        return intensity->x;
+    case CCL_MEASURE_CENTROID_WEIGHTED_Y:
+        return intensity->y;
+    case CCL_MEASURE_COV_WEIGHTED_XX:
+        return intensity->xx;
+    case CCL_MEASURE_COV_WEIGHTED_XY:
+        return intensity->xy;
+    case CCL_MEASURE_COV_WEIGHTED_YY:
+        return intensity->yy;
+    case CCL_MEASURE_CB_MEAN:
+        return intensity->cb;
+    default: /* CCL_MEASURE_CR_MEAN */
+        return intensity->cr;
+    }
+}
+
 static const CclShapeMeasures *measures_of(CclMeasuring *measuring)
 {
     if (!measuring->has_measures)
@@ -210,6 +255,14 @@ static const CclHullMeasures *hull_of(CclMeasuring *measuring)
         ccl_hull_measures(measuring->hull_counts, measuring->component->moments.area, &measuring->hull);
     measuring->has_hull = true;
     return &measuring->hull;
+}
+
+static const CclIntensityMeasures *intensity_of(CclMeasuring *measuring)
+{
+    if (!measuring->has_intensity)
+        ccl_intensity_measures(measuring->intensity_counts, measuring->component->moments.area, &measuring->intensity);
+    measuring->has_intensity = true;
+    return &measuring->intensity;
 }
 
 static const CclShape *shape_of(CclMeasuring *measuring)
@@ -227,6 +280,8 @@ double ccl_measure_number(CclMeasuring *measuring, CclMeasure measure)
         return hull_of(measuring)->perimeter_convex / measures_of(measuring)->perimeter_crack;
     if (measure == CCL_MEASURE_AREA_FILLED)
         return (double)measuring->hole_counts->area_filled;
+    if (infos[measure].feature == CCL_FEATURE_INTENSITY)
+        return number_of_intensity(intensity_of(measuring), measure);
     if (infos[measure].feature == CCL_FEATURE_HULL)
         return number_of_hull(hull_of(measuring), measure);
     if (infos[measure].feature)

@@ -49,6 +49,18 @@ typedef enum CclMeasure {
     CCL_MEASURE_EQUIVALENT_RECT_WIDTH,
     CCL_MEASURE_CLASS_ID,
     CCL_MEASURE_AREA_FILLED,
+    CCL_MEASURE_INTENSITY_MIN,
+    CCL_MEASURE_INTENSITY_MAX,
+    CCL_MEASURE_INTENSITY_SUM,
+    CCL_MEASURE_INTENSITY_MEAN,
+    CCL_MEASURE_INTENSITY_STD,
+    CCL_MEASURE_CENTROID_WEIGHTED_X,
+    CCL_MEASURE_CENTROID_WEIGHTED_Y,
+    CCL_MEASURE_COV_WEIGHTED_XX,
+    CCL_MEASURE_COV_WEIGHTED_XY,
+    CCL_MEASURE_COV_WEIGHTED_YY,
+    CCL_MEASURE_CB_MEAN,
+    CCL_MEASURE_CR_MEAN,
     CCL_N_NUMBERS, /* those before are numbers, those behind are true or false */
     CCL_MEASURE_TOUCHES_BORDER = CCL_N_NUMBERS,
     CCL_MEASURE_TOUCHES_LEFT,
@@ -76,23 +88,27 @@ typedef struct CclMeasuring {
     const CclShapeCounts *counts;  /* NULL without CCL_FEATURE_SHAPE */
     const CclHullCounts *hull_counts; /* NULL without CCL_FEATURE_HULL */
     const CclHoleCounts *hole_counts; /* NULL without CCL_FEATURE_HOLES */
+    const CclIntensityCounts *intensity_counts; /* NULL without CCL_FEATURE_INTENSITY */
     const uint16_t *class_id;         /* NULL without CCL_FOREGROUND_EQUAL */
     uint32_t width, height;           /* of the mask */
-    bool has_shape, has_measures, has_hull;
+    bool has_shape, has_measures, has_hull, has_intensity;
     CclShape shape;
     CclShapeMeasures measures;
     CclHullMeasures hull;
+    CclIntensityMeasures intensity;
 } CclMeasuring;
 
 /* Begins with another component of the same mask, and keeps `class_id`, without the time that clearing the structure takes. */
 static inline void ccl_measure_next(CclMeasuring *measuring, const CclComponent *component, const CclShapeCounts *counts,
-                                    const CclHullCounts *hull_counts, const CclHoleCounts *hole_counts)
+                                    const CclHullCounts *hull_counts, const CclHoleCounts *hole_counts,
+                                    const CclIntensityCounts *intensity_counts)
 {
     measuring->component = component;
     measuring->counts = counts;
     measuring->hull_counts = hull_counts;
     measuring->hole_counts = hole_counts;
-    measuring->has_shape = measuring->has_measures = measuring->has_hull = false;
+    measuring->intensity_counts = intensity_counts;
+    measuring->has_shape = measuring->has_measures = measuring->has_hull = measuring->has_intensity = false;
 }
 
 /* In pixels of the mask. NAN where it is undefined:
@@ -100,6 +116,8 @@ static inline void ccl_measure_next(CclMeasuring *measuring, const CclComponent 
  *     axis-minor-length                  the pixels lie on a line
  *     axis-major-length, eccentricity    there is one pixel
  *     orientation                        no axis is longer than the others
+ *     centroid-weighted, cov-weighted    every pixel is 0
+ *     cb-mean, cr-mean                   the picture has no chroma
  *     class-id                           the mask is no label map
  */
 double ccl_measure_number(CclMeasuring *measuring, CclMeasure measure);

@@ -15,6 +15,7 @@ typedef struct Object {
     double x, y;   /* position when it was last seen */
     double area;   /* measured last */
     double margin; /* the last one */
+    uint32_t class_number; /* known last, + 1; 0: none */
     uint64_t last_seen;
     uint32_t inside;   /* polygons that it has entered */
     uint32_t dwelt;    /* polygons whose dwell event was reported in this stay */
@@ -332,14 +333,29 @@ static double outline_distance(const CclZone *zone, double x, double y)
     return ccl_outline_distance(zone->points, zone->n_points, x, y);
 }
 
+bool ccl_zone_counts(const CclZone *zone, double area, uint32_t class_number)
+{
+    if (area < zone->min_area)
+        return false;
+    for (unsigned i = 0; i < zone->n_classes; i++)
+        if (class_number == zone->classes[i] + 1u)
+            return true;
+    return zone->n_classes == 0;
+}
+
+static bool counts(const CclZone *zone, const Object *object)
+{
+    return ccl_zone_counts(zone, object->area, object->class_number);
+}
+
 static void check_area(CclZoneWatch *watch, Object *object, unsigned i, double margin, bool is_new)
 {
     const CclZone *const zone = &watch->zones[i];
     const bool was_inside = object->inside >> i & 1;
-    bool is_inside = object->area >= zone->min_area && area_contains(zone, object->x, object->y);
+    bool is_inside = counts(zone, object) && area_contains(zone, object->x, object->y);
 
     /* Within the band it stays where it was; an object that appears there is where it is. */
-    if (is_inside != was_inside && !is_new && margin > 0 && object->area >= zone->min_area &&
+    if (is_inside != was_inside && !is_new && margin > 0 && counts(zone, object) &&
         outline_distance(zone, object->x, object->y) < margin)
         is_inside = was_inside;
     if (has_changed(watch, object, i, is_inside != was_inside)) {
@@ -370,7 +386,7 @@ static void check_line(CclZoneWatch *watch, Object *object, unsigned i, const do
 {
     const CclZone *const zone = &watch->zones[i];
 
-    if (object->area < zone->min_area)
+    if (!counts(zone, object))
         return;
     object->crossed[i] = (int8_t)(object->crossed[i] + ccl_line_crossed(zone->points, from[0], from[1], object->x, object->y));
     if (has_changed(watch, object, i, object->crossed[i] && outline_distance(zone, object->x, object->y) >= margin))
@@ -392,6 +408,8 @@ CclStatus ccl_zone_watch_see(CclZoneWatch *watch, const CclZonePosition *positio
     object->margin = position->margin;
     if (position->area > 0)
         object->area = position->area;
+    if (position->class_number)
+        object->class_number = position->class_number;
     for (unsigned i = 0; i < watch->n_zones; i++) {
         if (watch->zones[i].kind == CCL_ZONE_POLYGON)
             check_area(watch, object, i, position->margin, is_new);

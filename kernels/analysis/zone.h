@@ -44,6 +44,8 @@ typedef struct CclZone {
     double min_area;      /* smaller objects do not count; 0: none */
     uint64_t dwell;       /* report an object that stays this long, once a stay; CCL_ZONE_NO_TIME: none */
     uint64_t min_time;    /* an object has entered, left or crossed once it was on the other side this long */
+    const uint16_t *classes; /* only objects of these count, as many as n_classes; alive and unchanged like points */
+    unsigned n_classes;      /* 0: all objects count */
     double direction[2];  /* of a polygon, x and y: events say whether objects moved along it or against it; 0, 0: none */
 } CclZone;
 
@@ -53,6 +55,7 @@ typedef struct CclZonePosition {
     double x, y;
     double area;   /* pixels; 0: not measured, the area measured last holds */
     double margin; /* half the width of the band for this object, pixels; 0: none */
+    uint32_t class_number; /* its class + 1; 0: not known, the class known last holds */
 } CclZonePosition;
 
 typedef enum CclZoneEventKind {
@@ -74,6 +77,9 @@ typedef struct CclZoneEvent {
 typedef void (*CclZoneReport)(void *data, const CclZoneEvent *event);
 
 typedef struct CclZoneWatch CclZoneWatch;
+
+/* Whether a zone counts an object of this area and class (+ 1, or 0). */
+bool ccl_zone_counts(const CclZone *zone, double area, uint32_t class_number);
 
 /* NULL without memory. `report` is called from see() and end_frame(). */
 CclZoneWatch *ccl_zone_watch_new(CclZoneReport report, void *data);

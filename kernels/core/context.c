@@ -97,7 +97,7 @@ static uint32_t table_capacity(const CclConfig *config)
 
 static CclStatus check_features(const CclConfig *config)
 {
-    const unsigned known = CCL_FEATURE_SHAPE | CCL_FEATURE_HULL | CCL_FEATURE_HOLES;
+    const unsigned known = CCL_FEATURE_SHAPE | CCL_FEATURE_HULL | CCL_FEATURE_HOLES | CCL_FEATURE_INTENSITY;
     if (config->features & ~known)
         return ccl_fail(CCL_ERROR_ARGUMENT, "features 0x%x do not exist", config->features & ~known);
     if (config->features && config->volume)

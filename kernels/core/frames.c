@@ -20,6 +20,8 @@ static CclStatus check_submission(const CclContext *context, const CclMask *mask
     if (filter && filter->border != CCL_BORDER_FLAG && filter->border != CCL_BORDER_KEEP &&
         filter->border != CCL_BORDER_DROP)
         return ccl_fail(CCL_ERROR_ARGUMENT, "border rule %d does not exist", (int)filter->border);
+    if (context->config.features & CCL_FEATURE_INTENSITY)
+        CCL_TRY(ccl_check_picture(mask));
     if (labels && !context->config.labels)
         return ccl_fail(CCL_ERROR_ARGUMENT, "the context was made without label images");
     if (labels)
@@ -46,6 +48,7 @@ static CclFrame *begin_frame(CclContext *context, const CclMask *mask, const Ccl
                                .hull = frame->hull,
                                .holes = frame->holes,
                                .hole_rows = frame->hole_rows,
+                               .intensity = frame->intensity,
                                .class_ids = frame->class_ids,
                                .width = mask->width,
                                .height = mask->height,

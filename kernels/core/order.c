@@ -100,7 +100,8 @@ static void fill_keys(const CclContext *context, const CclFrame *frame, uint32_t
 
     for (uint32_t i = 0; i < n; i++) {
         ccl_measure_next(&measuring, &frame->records[i], frame->shape ? &frame->shape[i] : NULL,
-                         frame->hull ? &frame->hull[i] : NULL, frame->holes ? &frame->holes[i] : NULL);
+                         frame->hull ? &frame->hull[i] : NULL, frame->holes ? &frame->holes[i] : NULL,
+                         frame->intensity ? &frame->intensity[i] : NULL);
         measuring.class_id = frame->class_ids ? &frame->class_ids[i] : NULL;
         const double value = ccl_measure_number(&measuring, measure);
         context->order->keys[i] = (Key){ ordered_bits(isnan(value) ? INFINITY : sign * value), i };

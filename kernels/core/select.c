@@ -43,7 +43,7 @@ static uint32_t select_records(const CclContext *context, CclFrame *frame, uint3
     CclMeasuring measuring = { .width = frame->mask.width, .height = frame->mask.height };
     uint32_t n_kept = 0;
     for (uint32_t i = 0; i < n; i++) {
-        ccl_measure_next(&measuring, &frame->records[i], NULL, NULL, NULL);
+        ccl_measure_next(&measuring, &frame->records[i], NULL, NULL, NULL, NULL);
         const bool keeps = ccl_selection_keeps(frame->selection, &measuring);
         context->renamed[i + 1] = keeps ? n_kept + 1 : 0;
         if (!keeps)

@@ -97,6 +97,10 @@ static CclStatus cpu_open(CclContext *context)
     for (unsigned i = 0; i < n_slots && context->config.features & CCL_FEATURE_HOLES; i++)
         if (!context->frames[i].holes)
             CCL_TRY(open_holes(context, &context->frames[i]));
+    for (unsigned i = 0; i < n_slots && context->config.features & CCL_FEATURE_INTENSITY; i++)
+        if (!context->frames[i].intensity)
+            CCL_TRY(
+                ccl_cpu_memory(context, context->capacity * sizeof(CclIntensityCounts), (void **)&context->frames[i].intensity));
     return open_class_ids(context, n_slots);
 }
 

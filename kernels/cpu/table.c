@@ -87,8 +87,8 @@ static bool is_selected(const CclFrame *frame, const CclLabelling *labels, uint3
     const uint16_t class_id = frame->class_ids ? class_id_of(frame, &component) : 0;
     CclMeasuring measuring;
     measuring.width = frame->mask.width, measuring.height = frame->mask.height;
-    ccl_measure_next(&measuring, &component, frame->shape ? &frame->shape[label] : NULL,
-                     frame->hull ? &frame->hull[k] : NULL, frame->holes ? &frame->holes[label] : NULL);
+    ccl_measure_next(&measuring, &component, frame->shape ? &frame->shape[label] : NULL, frame->hull ? &frame->hull[k] : NULL,
+                     frame->holes ? &frame->holes[label] : NULL, frame->intensity ? &frame->intensity[label] : NULL);
     measuring.class_id = frame->class_ids ? &class_id : NULL;
     return ccl_selection_keeps(frame->selection, &measuring);
 }

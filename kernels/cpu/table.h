@@ -21,8 +21,8 @@ typedef struct CclLabelling {
 void ccl_flatten(CclLabelling *labels, uint32_t first, uint32_t end, bool measured);
 
 /* Numbers the roots that the filter keeps and writes their records, up to `capacity`. frame->records may be labels->sums:
- * record k comes from the sums of label k or a greater one. With a selection that needs them, frame->shape and
- * frame->holes have the counts of roots by their labels, frame->hull by their order. */
+ * record k comes from the sums of label k or a greater one. With a selection that needs them, frame->shape,
+ * frame->holes and frame->intensity have the counts of roots by their labels, frame->hull by their order. */
 void ccl_table_from_sums(CclFrame *frame, uint32_t capacity, const CclLabelling *labels);
 
 /* The class ids of the records of a label map, which ccl_table_from_sums() has written. */

@@ -9,7 +9,7 @@
 #include "measure.h"
 #include "row.h"
 
-/* Identical rows, one below the other, stored until the label image is painted and hulls are found. */
+/* Identical rows, one below the other, stored until the label image is painted and features are measured. */
 typedef struct CclStoredRow {
     uint32_t y0, y1;    /* half open */
     uint32_t first_run; /* its labels begin at stored_labels[first_run], its x at stored_x[2 * first_run] */
@@ -21,7 +21,7 @@ typedef struct CclCorner {
     uint32_t label, label_above; /* provisional */
 } CclCorner;
 
-/* Rows y0..y1-1 of a mask. Strips of one mask share parent, sums and shape, each in its own range of labels. */
+/* Rows y0..y1-1 of a mask. Strips of one mask share parent, sums, shape and intensity, each in its own range of labels. */
 typedef struct CclStrip {
     const CclMask *mask;
     uint32_t y0, y1;
@@ -32,6 +32,7 @@ typedef struct CclStrip {
     CclComponent *sums;       /* NULL: only label */
     const CclPrefix *prefix;
     CclShapeCounts *shape;    /* for each label; NULL without CCL_FEATURE_SHAPE */
+    CclIntensityCounts *intensity; /* for each label; NULL without CCL_FEATURE_INTENSITY */
     CclCorner *corners;       /* 4-connected: those whose labels were not the same yet */
     uint32_t n_corners;
 
@@ -49,12 +50,12 @@ typedef struct CclStrip {
 
     struct CclMapStrip *map; /* of a label map: see map.h; else NULL */
 
-    CclStoredRow *stored; /* for paint() and hulls; NULL: neither is wanted */
+    CclStoredRow *stored; /* for paint() and features; NULL: neither is wanted */
     uint32_t n_stored;
     uint64_t *stored_bits; /* a word of 0 and row_words() words for each; NULL: there is no label image. Of a label map: the
                             * starts of spans */
     uint32_t *stored_labels;
-    uint16_t *stored_x; /* NULL without CCL_FEATURE_HULL */
+    uint16_t *stored_x; /* NULL without features that read runs */
 } CclStrip;
 
 static inline uint64_t *stored_bits(const CclStrip *strip, uint32_t i, uint32_t words)
@@ -73,6 +74,7 @@ typedef struct CclMapTier {
 typedef struct CclTier {
     void (*label[2])(CclStrip *strip); /* 4-connected, 8-connected */
     void (*paint)(const CclStrip *strip, const CclLabels *labels, const uint32_t *final); /* final[label] is painted */
+    void (*measure_intensity)(const CclStrip *strip); /* with CclStrip.intensity, after label */
     const CclMapTier *map;
     const struct MotionTier *motion;
 } CclTier;

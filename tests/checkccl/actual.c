@@ -119,6 +119,7 @@ void run_method(Subject *subject, const Case *cases, unsigned n, uint32_t rows, 
         keep_table(&outcomes[i], &table);
         if ((subject->made.features & CCL_FEATURE_SHAPE && !table.shape) ||
             (subject->made.features & CCL_FEATURE_HULL && !table.hull) ||
+            (subject->made.features & CCL_FEATURE_INTENSITY && !table.intensity) ||
             (subject->made.features & CCL_FEATURE_HOLES && !(table.holes && table.hole_rows)))
             fail_outcome(&outcomes[i], subject, "no counts of a feature", CCL_OK);
         layout_finish(i, &outcomes[i]);

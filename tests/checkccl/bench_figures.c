@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include "bench_state.h"
+#include "pictures.h"
 
 #include "backend.h"
 
@@ -147,8 +148,14 @@ CclContext *open_context(const Bench *bench, const Subject *subject, unsigned de
 
 CclMask mask_at(const Bench *bench, const void *data, CclMemory memory)
 {
+    const CclPicture *const picture = memory == CCL_MEMORY_HOST ? picture_plain(PICTURE_I420, bench->width, bench->height) : NULL;
     return (CclMask){
-        .data = data, .stride = bench->width, .width = bench->width, .height = bench->height, .memory = memory
+        .data = data,
+        .stride = bench->width,
+        .width = bench->width,
+        .height = bench->height,
+        .memory = memory,
+        .picture = picture,
     };
 }
 

@@ -6,6 +6,7 @@
  *
  *   main.c options.c subjects.c    the program, its command line, which methods
  *   image.c patterns.c             the images
+ *   pictures.c                     the pictures that CCL_FEATURE_INTENSITY measures
  *   layout.c                       an image as a mask in some memory: strides, alignment, values, guard bytes and pages
  *   judge.c                        runs cases on every method
  *   expected.c actual.c compare.c  the expected result, a method's result, and their comparison
@@ -56,8 +57,9 @@ typedef struct Case {
     Product product;
     CclFilter filter;        /* all 0: none */
     CclOrder order;
-    uint32_t max_components; /* 0: as many as there are */
-    unsigned features;       /* CCL_FEATURE_..., of CPU methods */
+    uint32_t max_components;             /* 0: as many as there are */
+    unsigned features;                   /* CCL_FEATURE_..., of CPU methods */
+    unsigned picture;                    /* with CCL_FEATURE_INTENSITY: of picture_kinds[] */
     const struct Expression *expression; /* the tree of filter.selection, for the expected result */
     bool selects;                        /* a context for selections even if this case has none */
     bool exact;                          /* a context of exactly this size; else one that fits, used before and after */
@@ -78,6 +80,8 @@ typedef struct Outcome {
     size_t holes_size;
     CclHole *hole_rows; /* all of them */
     size_t hole_rows_size;
+    CclIntensityCounts *intensity; /* as shape */
+    size_t intensity_size;
     uint32_t *labels;     /* tight */
     size_t labels_size;
     char error[400];      /* empty, or what went wrong: a failed call, a guard byte overwritten */
@@ -191,6 +195,7 @@ void check_features(Session *session);
 void check_shape(Session *session);
 void check_hull(Session *session);
 void check_holes(Session *session);
+void check_intensity(Session *session);
 void check_selection(Session *session);
 void check_maps(Session *session);
 void check_volume_maps(Session *session); /* part of it */

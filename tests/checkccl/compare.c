@@ -192,6 +192,31 @@ static bool same_holes(const CclTable *expected, const CclTable *got, char why[4
     return true;
 }
 
+static void intensity_text(const CclIntensityCounts *c, char text[190])
+{
+    snprintf(text, 190, "[%u,%u] sum %llu squares %llu x %llu y %llu xx %llu xy %llu yy %llu chroma %u: %llu %llu", c->min,
+             c->max, (unsigned long long)c->sum, (unsigned long long)c->squares, (unsigned long long)c->x,
+             (unsigned long long)c->y, (unsigned long long)c->xx[0], (unsigned long long)c->xy[0], (unsigned long long)c->yy[0],
+             c->has_chroma, (unsigned long long)c->chroma[0], (unsigned long long)c->chroma[1]);
+}
+
+static bool same_intensity(const CclTable *expected, const CclTable *got, char why[400])
+{
+    for (uint32_t i = 0; i < expected->n_components && expected->intensity && got->intensity; i++) {
+        const CclComponent *const row = &expected->components[i];
+        const CclIntensityCounts *const e = &expected->intensity[row->label - 1], *const g = &got->intensity[row->label - 1];
+        char wanted[190], found[190];
+        if (!memcmp(e, g, sizeof *e))
+            continue;
+        bad_x = row->first_x, bad_y = row->y0;
+        intensity_text(e, wanted);
+        intensity_text(g, found);
+        snprintf(why, 400, "intensity of row %u:\n    expected %.170s\n    got      %.170s", i, wanted, found);
+        return false;
+    }
+    return true;
+}
+
 bool same_outcome(const Case *c, const Outcome *expected, const Outcome *got, char why[400])
 {
     bad_x = bad_y = 0;
@@ -200,7 +225,8 @@ bool same_outcome(const Case *c, const Outcome *expected, const Outcome *got, ch
         return false;
     }
     if (!same_table(&expected->table, &got->table, why) || !same_shape(&expected->table, &got->table, why) ||
-        !same_hull(&expected->table, &got->table, why) || !same_holes(&expected->table, &got->table, why))
+        !same_hull(&expected->table, &got->table, why) || !same_holes(&expected->table, &got->table, why) ||
+        !same_intensity(&expected->table, &got->table, why))
         return false;
     if (c->product == PRODUCT_LABELS)
         return same_labels(c->image, expected->labels, got->labels, why);

@@ -4,6 +4,7 @@
 /* The result that a case must have: the reference method, then the rules of ccl.h in a second version. */
 #include "expression.h"
 #include "judge.h"
+#include "pictures.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -38,10 +39,15 @@ static CclContext *reference_for(const Image *image, CclConnectivity connectivit
 
 /* Table and label image of the whole image, nothing left out. A table too small for it is made larger and filled again.
  */
-static void run_reference(const Image *image, CclConnectivity connectivity, unsigned features, Outcome *outcome)
+static void run_reference(const Case *c, CclConnectivity connectivity, Outcome *outcome)
 {
+    const Image *const image = c->image;
     const CclMask mask = {
-        .data = image->pixels, .stride = image->width, .width = image->width, .height = image->height
+        .data = image->pixels,
+        .stride = image->width,
+        .width = image->width,
+        .height = image->height,
+        .picture = c->features & CCL_FEATURE_INTENSITY ? picture_plain(c->picture, image->width, image->height) : NULL,
     };
     outcome->labels = grow(outcome->labels, &outcome->labels_size, (size_t)image->width * image->height * 4);
     const CclLabels labels = { .data = outcome->labels, .stride = (size_t)image->width * 4 };
@@ -49,7 +55,7 @@ static void run_reference(const Image *image, CclConnectivity connectivity, unsi
 
     for (;;) {
         CclTable table;
-        if (ccl_analyze(reference_for(image, connectivity, features, rows), &mask, NULL, &labels, &table) != CCL_OK) {
+        if (ccl_analyze(reference_for(image, connectivity, c->features, rows), &mask, NULL, &labels, &table) != CCL_OK) {
             fprintf(stderr, "checkccl: reference: %s\n", ccl_error_message());
             exit(2);
         }
@@ -66,24 +72,25 @@ typedef struct Memory {
     uint32_t width, height;
     uint8_t *pixels;
     size_t pixels_size;
-    unsigned features;
+    unsigned features, picture;
     Outcome outcome;
 } Memory;
 
 static Memory memories[2]; /* 4- and 8-connected */
 
-static void recall_reference(const Image *image, CclConnectivity connectivity, unsigned features, Outcome *outcome)
+static void recall_reference(const Case *c, CclConnectivity connectivity, Outcome *outcome)
 {
+    const Image *const image = c->image;
     const size_t n = (size_t)image->width * image->height;
     Memory *const memory = &memories[connectivity == CCL_CONNECT_8];
     if (n > MAX_KEPT) {
-        run_reference(image, connectivity, features, outcome);
+        run_reference(c, connectivity, outcome);
         return;
     }
-    if (memory->width != image->width || memory->height != image->height || memory->features != features ||
-        memcmp(memory->pixels, image->pixels, n)) {
-        run_reference(image, connectivity, features, &memory->outcome);
-        memory->features = features;
+    if (memory->width != image->width || memory->height != image->height || memory->features != c->features ||
+        memory->picture != c->picture || memcmp(memory->pixels, image->pixels, n)) {
+        run_reference(c, connectivity, &memory->outcome);
+        memory->features = c->features, memory->picture = c->picture;
         memory->width = image->width, memory->height = image->height;
         memory->pixels = grow(memory->pixels, &memory->pixels_size, n);
         memcpy(memory->pixels, image->pixels, n);
@@ -125,7 +132,8 @@ static Counts counts_of(const Outcome *outcome, uint32_t label)
 {
     return (Counts){ .shape = outcome->table.shape ? &outcome->shape[label - 1] : NULL,
                      .hull = outcome->table.hull ? &outcome->hull[label - 1] : NULL,
-                     .holes = outcome->table.holes ? &outcome->holes[label - 1] : NULL };
+                     .holes = outcome->table.holes ? &outcome->holes[label - 1] : NULL,
+                     .intensity = outcome->table.intensity ? &outcome->intensity[label - 1] : NULL };
 }
 
 /* Undefined ones last, equal ones by label. */
@@ -179,6 +187,8 @@ static void apply_filter(const Case *c, Outcome *outcome)
             outcome->shape[n - 1] = outcome->shape[i];
         if (outcome->table.hull)
             outcome->hull[n - 1] = outcome->hull[i];
+        if (outcome->table.intensity)
+            outcome->intensity[n - 1] = outcome->intensity[i];
         if (outcome->table.holes)
             move_holes(outcome, i, n);
     }
@@ -204,7 +214,7 @@ static void apply_order_and_cap(const Case *c, Outcome *outcome)
 void expect(const Case *c, CclConnectivity connectivity, Outcome *outcome)
 {
     outcome->error[0] = '\0';
-    recall_reference(c->image, connectivity, c->features, outcome);
+    recall_reference(c, connectivity, outcome);
     if (c->product == PRODUCT_PROVISIONAL) { /* no table then */
         outcome->table = (CclTable){ .width = c->image->width, .height = c->image->height };
         return;

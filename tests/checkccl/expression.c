@@ -88,6 +88,28 @@ static double expected_hull(CclMeasure measure, const CclComponent *c, const Cou
     return values[measure];
 }
 
+/* Integers up to 2^53, as small pictures have. */
+static double expected_intensity(CclMeasure measure, const CclComponent *c, const CclIntensityCounts *counts)
+{
+    CclIntensityMeasures m;
+    ccl_intensity_measures(counts, c->moments.area, &m);
+    const double values[] = {
+        [CCL_MEASURE_INTENSITY_MIN] = counts->min,
+        [CCL_MEASURE_INTENSITY_MAX] = counts->max,
+        [CCL_MEASURE_INTENSITY_SUM] = (double)counts->sum,
+        [CCL_MEASURE_INTENSITY_MEAN] = (double)counts->sum / (double)c->moments.area,
+        [CCL_MEASURE_INTENSITY_STD] = m.std,
+        [CCL_MEASURE_CENTROID_WEIGHTED_X] = m.x,
+        [CCL_MEASURE_CENTROID_WEIGHTED_Y] = m.y,
+        [CCL_MEASURE_COV_WEIGHTED_XX] = m.xx,
+        [CCL_MEASURE_COV_WEIGHTED_XY] = m.xy,
+        [CCL_MEASURE_COV_WEIGHTED_YY] = m.yy,
+        [CCL_MEASURE_CB_MEAN] = counts->has_chroma ? m.cb : NAN,
+        [CCL_MEASURE_CR_MEAN] = counts->has_chroma ? m.cr : NAN,
+    };
+    return values[measure];
+}
+
 double expected_number(CclMeasure measure, const CclComponent *c, const Counts *counts)
 {
     const double width = c->x1 - c->x0, height = c->y1 - c->y0, area = (double)c->moments.area;
@@ -104,6 +126,8 @@ double expected_number(CclMeasure measure, const CclComponent *c, const Counts *
         return area / (width * height);
     if (measure == CCL_MEASURE_AREA_FILLED)
         return (double)counts->holes->area_filled;
+    if (ccl_measure_info(measure)->feature == CCL_FEATURE_INTENSITY)
+        return expected_intensity(measure, c, counts->intensity);
     if (ccl_measure_info(measure)->feature & CCL_FEATURE_HULL)
         return expected_hull(measure, c, counts);
     return ccl_measure_info(measure)->feature ? expected_counts(measure, c, counts->shape) : expected_shape(measure, c);

@@ -33,6 +33,7 @@ typedef struct Counts {
     const CclShapeCounts *shape;
     const CclHullCounts *hull;
     const CclHoleCounts *holes;
+    const CclIntensityCounts *intensity;
 } Counts;
 
 bool expression_passes(const Expression *expression, const CclComponent *component, const Counts *counts, uint32_t width,

@@ -208,6 +208,21 @@ static void measures_pixel_centres(const Case *c, Outcome *o)
             o->hull[row->label - 1].area2 -= 2;
 }
 
+static void weighs_from_the_box(const Case *c, Outcome *o)
+{
+    (void)c;
+    for (uint32_t i = 0; o->table.intensity && i < o->table.n_components; i++)
+        o->intensity[o->rows[i].label - 1].x -= o->rows[i].x0 * o->intensity[o->rows[i].label - 1].sum;
+}
+
+static void counts_half_of_chroma(const Case *c, Outcome *o)
+{
+    (void)c;
+    for (uint32_t i = 0; o->table.intensity && i < o->table.n_components; i++)
+        if (o->rows[i].x1 % 2)
+            o->intensity[o->rows[i].label - 1].chroma[1] /= 2;
+}
+
 static void forgets_islands(const Case *c, Outcome *o)
 {
     (void)c;
@@ -419,6 +434,8 @@ static const Fault faults[] = {
     SPOILS(takes_the_rectangle_on_any_edge),
     SPOILS(measures_pixel_centres),
     SPOILS(forgets_islands),
+    SPOILS(weighs_from_the_box),
+    SPOILS(counts_half_of_chroma),
     SPOILS(numbers_by_the_box),
     SPOILS(sorts_equal_areas_anyhow),
     SPOILS(stops_counting_at_the_cap),
@@ -457,8 +474,8 @@ static Subject faulty_subject(const Fault *fault, CclConnectivity connectivity)
 /* Failures of both connectivities, in the quick suites; each stops at its first. */
 static unsigned long failures_with(const Session *session, const Fault *fault)
 {
-    static void (*const suites[])(Session *) = { check_features, check_table, check_shape, check_hull, check_holes,
-                                                    check_labels }; /* shortest first */
+    static void (*const suites[])(Session *) = { check_features, check_table,  check_shape,    check_hull,
+                                                 check_holes,    check_labels, check_intensity }; /* shortest first */
     Subject subjects[2] = { faulty_subject(fault, CCL_CONNECT_8), faulty_subject(fault, CCL_CONNECT_4) };
     Session trial = { .subjects = subjects, .n_subjects = 2, .seed = session->seed, .quick = true, .quiet = true };
 

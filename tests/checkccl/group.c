@@ -5,11 +5,20 @@
 #include "group.h"
 
 #include "patterns.h"
+#include "pictures.h"
+
+/* Each case has another picture in turn. */
+static unsigned next_picture(void)
+{
+    static unsigned turn;
+    return turn++ % N_PICTURES;
+}
 
 void judge_group(Session *session, const FeatureGroup *group, const Image *image, const char *name)
 {
     Case c = case_new(image, PRODUCT_LABELS, "%s, %s", group->name, name);
     c.features = group->features;
+    c.picture = next_picture();
     judge(session, &c, 1);
 }
 
@@ -35,6 +44,7 @@ static Case table_case(const FeatureGroup *group, const Image *image, Product pr
 {
     Case c = case_new(image, product, "%s in tables, %u", group->name, i);
     c.features = group->features | (i % 2 ? group->beside : 0);
+    c.picture = i % N_PICTURES;
     c.filter.min_area = 1 + i % 5;
     c.filter.border = i % 3 ? CCL_BORDER_DROP : CCL_BORDER_FLAG;
     c.order = i % 4 < 2 ? CCL_ORDER_RASTER : CCL_ORDER_AREA;

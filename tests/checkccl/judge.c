@@ -56,6 +56,9 @@ static void keep_columns(Outcome *outcome, const CclTable *table)
     if (table->hull)
         outcome->table.hull = outcome->hull =
             keep_column(outcome->hull, &outcome->hull_size, table, table->hull, sizeof *table->hull);
+    if (table->intensity)
+        outcome->table.intensity = outcome->intensity =
+            keep_column(outcome->intensity, &outcome->intensity_size, table, table->intensity, sizeof *table->intensity);
     if (!table->holes)
         return;
     const size_t bytes = table->n_hole_rows * sizeof *table->hole_rows;
@@ -86,6 +89,7 @@ void outcome_free(Outcome *outcome)
     free(outcome->hull);
     free(outcome->holes);
     free(outcome->hole_rows);
+    free(outcome->intensity);
     memset(outcome, 0, sizeof *outcome);
 }
 

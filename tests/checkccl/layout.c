@@ -11,6 +11,7 @@
  */
 #include "checkccl.h"
 #include "device.h"
+#include "pictures.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -85,7 +86,8 @@ typedef struct Block {
 } Block;
 
 typedef struct Slot {
-    Block mask, labels;
+    Block mask, labels, luma, chroma[2];
+    CclPicture picture;
     bool has_labels;
 } Slot;
 
@@ -250,6 +252,48 @@ static void draw_mask(Block *block, const Layout *layout, const Image *image)
     fill_garbage(end, (size_t)(block->shadow + block->size - end), &random);
 }
 
+/* Samples of one component, or of both kinds of chroma in turn. */
+static void draw_samples(Block *block, const Case *c, const PictureRow *rows)
+{
+    Random random = { c->image->width };
+    fill_garbage(block->shadow, block->size, &random);
+    for (uint32_t y = 0; y < block->height; y++)
+        picture_draw_row(&(PictureRow){ rows->kind, rows->component, y, rows->n },
+                         block->shadow + block->before + y * block->stride);
+}
+
+static const uint8_t *place_samples(Block *block, const Case *c, const PictureRow *rows, uint32_t height)
+{
+    const Layout *const layout = &c->layout;
+    const size_t row = picture_row_size(rows);
+    block_shape(block, layout, CCL_MEMORY_HOST, &(Rows){ layout->offset, row, layout->mask_pad, height });
+    draw_samples(block, c, rows);
+    block_send(block);
+    return block->place + block->before;
+}
+
+static const CclPicture *prepare_picture(Slot *slot, const Case *c)
+{
+    const PictureKind *const kind = &picture_kinds[c->picture];
+    const uint32_t width = c->image->width, height = c->image->height;
+    const uint32_t n = picture_chroma_size(width, kind->shift_x), rows = picture_chroma_size(height, kind->shift_y);
+    CclPicture *const picture = &slot->picture;
+
+    *picture = picture_of_kind(kind);
+    picture->luma = place_samples(&slot->luma, c, &(PictureRow){ kind, PICTURE_LUMA, 0, width }, height);
+    picture->stride = slot->luma.stride;
+    if (kind->chroma == PICTURE_GRAY)
+        return picture;
+    const PictureComponent first = kind->chroma == PICTURE_PLANES ? PICTURE_CB : PICTURE_BOTH;
+    picture->chroma[0] = place_samples(&slot->chroma[0], c, &(PictureRow){ kind, first, 0, n }, rows);
+    picture->chroma[1] = kind->chroma == PICTURE_PLANES
+                             ? place_samples(&slot->chroma[1], c, &(PictureRow){ kind, PICTURE_CR, 0, n }, rows)
+                             : (const uint8_t *)picture->chroma[0] + picture->sample_size;
+    picture->chroma_stride = slot->chroma[0].stride;
+    picture_swap(kind, picture);
+    return picture;
+}
+
 static CclMemory memory_for(CclBackendKind backend, CclMemory wanted)
 {
     return backend == CCL_BACKEND_CUDA ? wanted : CCL_MEMORY_HOST;
@@ -274,6 +318,7 @@ void layout_prepare(unsigned slot, const Case *c, CclBackendKind backend, CclMas
         .threshold = layout->threshold,
         .invert = layout->invert,
         .memory = s->mask.memory,
+        .picture = c->features & CCL_FEATURE_INTENSITY && backend == CCL_BACKEND_CPU ? prepare_picture(s, c) : NULL,
     };
 
     memset(labels, 0, sizeof *labels);
@@ -366,6 +411,9 @@ void layout_close(void)
     for (unsigned i = 0; i < N_SLOTS; i++) {
         block_close(&slots[i].mask);
         block_close(&slots[i].labels);
+        block_close(&slots[i].luma);
+        block_close(&slots[i].chroma[0]);
+        block_close(&slots[i].chroma[1]);
     }
 }
 

@@ -21,6 +21,7 @@ static const struct {
     { "shape", check_shape },
     { "hull", check_hull },
     { "holes", check_holes },
+    { "intensity", check_intensity },
     { "selection", check_selection },
     { "maps", check_maps },
     { "contour", check_contour },

@@ -5,6 +5,7 @@
 #include "checkccl.h"
 #include "expression.h"
 #include "patterns.h"
+#include "pictures.h"
 
 #include <locale.h>
 #include <math.h>
@@ -14,15 +15,17 @@
 
 /* ---------------------------------------------------------------- errors */
 
-#define KNOWN                                                                                                   \
-    "; known are area, x, y, width, height, centroid-x, centroid-y, cov-xx, cov-xy, cov-yy, orientation, "      \
-    "axis-major-length, axis-minor-length, eccentricity, equivalent-diameter, extent, euler-number, n-holes, "  \
-    "perimeter-crack, perimeter-crofton, circularity, compactness, area-convex, solidity, perimeter-convex, "   \
-    "convexity, feret-diameter-max, min-feret, rect-x, rect-y, rect-length, rect-width, rect-angle, "           \
-    "equivalent-rect-length, equivalent-rect-width, class-id, area-filled, touches-border, touches-left, "      \
+#define KNOWN                                                                                                  \
+    "; known are area, x, y, width, height, centroid-x, centroid-y, cov-xx, cov-xy, cov-yy, orientation, "     \
+    "axis-major-length, axis-minor-length, eccentricity, equivalent-diameter, extent, euler-number, n-holes, " \
+    "perimeter-crack, perimeter-crofton, circularity, compactness, area-convex, solidity, perimeter-convex, "  \
+    "convexity, feret-diameter-max, min-feret, rect-x, rect-y, rect-length, rect-width, rect-angle, "          \
+    "equivalent-rect-length, equivalent-rect-width, class-id, area-filled, intensity-min, "                    \
+    "intensity-max, intensity-sum, intensity-mean, intensity-std, centroid-weighted-x, centroid-weighted-y, "  \
+    "cov-weighted-xx, cov-weighted-xy, cov-weighted-yy, cb-mean, cr-mean, touches-border, touches-left, "      \
     "touches-top, touches-right, touches-bottom"
 
-#define EVERY_FEATURE (CCL_FEATURE_SHAPE | CCL_FEATURE_HULL | CCL_FEATURE_HOLES)
+#define EVERY_FEATURE (CCL_FEATURE_SHAPE | CCL_FEATURE_HULL | CCL_FEATURE_HOLES | CCL_FEATURE_INTENSITY)
 
 static const struct {
     const char *text, *message;
@@ -257,6 +260,7 @@ static void judge_expression(Session *session, const Image *image, const char *n
     c.filter.selection = &selection;
     c.expression = &expression;
     c.features = features;
+    c.picture = i % N_PICTURES;
     c.filter.min_area = i % 5 == 0 ? 3 : 0;
     c.filter.border = (CclBorder)(i % 3);
     c.max_components = i % 4 == 3 ? 5 : 0;

@@ -125,7 +125,8 @@ static void add_bench_subject(Session *session, const Options *options, const Cc
     } groups[] = { { "shape", CCL_FEATURE_SHAPE, 0 },
                    { "hull", CCL_FEATURE_HULL, 0 },
                    { "holes", CCL_FEATURE_HOLES, 0 },
-                   { "all", CCL_FEATURE_SHAPE | CCL_FEATURE_HULL | CCL_FEATURE_HOLES, 0 },
+                   { "intensity", CCL_FEATURE_INTENSITY, 0 },
+                   { "all", CCL_FEATURE_SHAPE | CCL_FEATURE_HULL | CCL_FEATURE_HOLES | CCL_FEATURE_INTENSITY, 0 },
                    { "equal", 0, CCL_FOREGROUND_EQUAL } };
     char name[32];
     add_subject(session, options, info, connectivity, variant);

@@ -24,6 +24,7 @@ void check_pulled (GstHarness * harness, const Mask * mask, guint connectivity, 
 void ccllabel_add_masks_tests (Suite * suite);
 void ccllabel_add_filters_tests (Suite * suite);
 void ccllabel_add_features_tests (Suite * suite);
+void ccllabel_add_intensity_tests (Suite * suite);
 void ccllabel_add_maps_tests (Suite * suite);
 void ccllabel_add_hints_tests (Suite * suite);
 void ccllabel_add_changes_tests (Suite * suite);

@@ -286,6 +286,37 @@ GST_START_TEST (test_label_parts_segmentations)
 
 GST_END_TEST;
 
+/* Numbers of regions are those of a frame, so a volume of them is warned of, once. With one segmentation they are its ids. */
+GST_START_TEST (test_label_warns_of_volumes)
+{
+  GstHarness *harness = label_harness (0, "mask-source=segmentation-mtd foreground=equal volume=2");
+  GstBus *bus = watch_bus (harness);
+  gchar *caps = caps_string (GST_VIDEO_FORMAT_I420, 160, 90);
+  Mask mask = MASK ("####", "####");
+
+  gst_harness_set_src_caps_str (harness, caps);
+  for (guint i = 0; i < 4; i++) {
+    GstBuffer *frame = scene (GST_VIDEO_FORMAT_I420, 160, 90, i, G_MAXUINT);
+
+    for (guint k = 0; k < (i < 2 ? 1 : 2); k++)
+      add_segmentation (frame, &mask, 1, GST_VIDEO_FORMAT_GRAY8, (GstVideoRectangle) {
+          20 + 20 * k, 20, 20, 20}
+    );
+    gst_harness_push (harness, frame);
+    if (i < 2)
+      assert_no_message (bus, GST_MESSAGE_WARNING);
+  }
+  gst_harness_push_event (harness, gst_event_new_eos ());
+  assert_message (bus, GST_MESSAGE_WARNING, "volume_id may join or part regions");
+  assert_no_message (bus, GST_MESSAGE_WARNING);
+  drop_bus (harness, bus);
+  mask_free (&mask);
+  g_free (caps);
+  gst_harness_teardown (harness);
+}
+
+GST_END_TEST;
+
 /* Layouts that say more than the buffer of the mask holds, or run backwards: no mask, and nothing is read there. */
 GST_START_TEST (test_label_refuses_a_short_segmentation)
 {
@@ -323,6 +354,13 @@ GST_START_TEST (test_label_refuses_a_short_segmentation)
 
 GST_END_TEST;
 #else
+GST_START_TEST (test_label_warns_of_volumes)
+{
+  SKIP_TEST ("GStreamer before 1.26, or without analytics");
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_label_takes_a_segmentation)
 {
   SKIP_TEST ("GStreamer before 1.26, or without analytics");
@@ -370,6 +408,7 @@ cclmotion_add_mask_source_tests (Suite * suite)
   tcase_add_test (tests, test_label_chooses_segmentations);
 #endif
   tcase_add_test (tests, test_label_takes_a_segmentation);
+  tcase_add_test (tests, test_label_warns_of_volumes);
   tcase_add_loop_test (tests, test_label_refuses_a_short_segmentation, 0, 2);
   suite_add_tcase (suite, tests);
 }

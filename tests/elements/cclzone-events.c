@@ -175,6 +175,81 @@ GST_START_TEST (test_min_area)
 
 GST_END_TEST;
 
+/* One track, or a blob without one; class -1: it has none. */
+static GstBuffer *
+walk_with_class (Test * t, gint x, guint64 track, gint class_id)
+{
+  const GstCclBlob blob = blob_at (x, 100, track, track ? GST_CCL_BLOB_FLAG_CONFIRMED : 0);
+  const GstCclClassId entry = {.label = blob.label,.class_id = class_id };
+  GstBuffer *const buffer = gst_buffer_new_allocate (NULL, 4, NULL);
+  GstCclBlobList *const list = gst_ccl_blob_list_new (&blob, 1);
+  GBytes *const class_ids = g_bytes_new (&entry, sizeof entry);
+
+  if (class_id >= 0)
+    gst_ccl_blob_list_set_class_ids (list, class_ids);
+  GST_BUFFER_PTS (buffer) = t->frame++ * FRAME;
+  gst_buffer_add_ccl_blob_meta (buffer, list, 320, 240);
+  gst_ccl_blob_list_unref (list);
+  g_bytes_unref (class_ids);
+  return gst_harness_push_and_pull (t->h, buffer);
+}
+
+#define RIGHT "\"polygon\":[[160,0],[320,0],[320,240],[160,240]]"
+
+/* Zones count the objects of their classes only, and the class known last holds. */
+GST_START_TEST (test_class)
+{
+  Test t = new_test (ZONES ("{\"name\":\"cars\"," RIGHT ",\"class\":3},{\"name\":\"some\"," RIGHT
+          ",\"class\":[0,65535]},{\"name\":\"all\"," RIGHT "},"
+          "{\"name\":\"gate\",\"line\":[[160,0],[160,240]],\"class\":[3]}"));
+  static const struct
+  {
+    gint class_id;
+    guint32 zones;
+  } blobs[] = { {3, 5}, {0, 6}, {65535, 6}, {4, 4}, {-1, 4} };
+
+  for (guint i = 0; i < G_N_ELEMENTS (blobs); i++) {
+    GstBuffer *const buffer = walk_with_class (&t, 200, 0, blobs[i].class_id);
+
+    fail_unless_equals_int (bits_of (buffer, 0), blobs[i].zones);
+    gst_buffer_unref (buffer);
+  }
+  gst_buffer_unref (walk_with_class (&t, 100, 1, 3));
+  gst_buffer_unref (walk_with_class (&t, 250, 1, -1));
+  fail_unless_equals_string (next_event (&t, NULL), "enter cars");
+  fail_unless_equals_string (next_event (&t, NULL), "enter all");
+  fail_unless_equals_string (next_event (&t, NULL), "cross gate");
+  fail_unless (next_event (&t, NULL) == NULL);
+  gst_buffer_unref (walk_with_class (&t, 100, 2, 4));
+  gst_buffer_unref (walk_with_class (&t, 250, 2, 4));
+  fail_unless_equals_string (next_event (&t, NULL), "enter all");
+  fail_unless (next_event (&t, NULL) == NULL);
+  gst_buffer_unref (walk_with_class (&t, 250, 2, 3));   /* it is seen better now */
+  fail_unless_equals_string (next_event (&t, NULL), "enter cars");
+  fail_unless (next_event (&t, NULL) == NULL);
+  end_test (&t);
+}
+
+GST_END_TEST;
+
+/* Zones with a class behind blobs that have none. */
+GST_START_TEST (test_class_is_missing)
+{
+  Test t = new_test (ZONES ("{\"name\":\"cars\"," RIGHT ",\"class\":3}"));
+  gchar *warning;
+
+  for (guint i = 0; i < 40; i++)
+    gst_buffer_unref (walk_with_class (&t, 200, 1, -1));
+  warning = pop_warning (&t);
+  fail_unless (strstr (warning, "the blobs have no classes") != NULL, "%s", warning);
+  fail_unless (gst_bus_pop_filtered (t.bus, GST_MESSAGE_WARNING) == NULL);
+  fail_unless (next_event (&t, NULL) == NULL);
+  g_free (warning);
+  end_test (&t);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_bottom_center)
 {
   Test t = new_test (ZONES ("{\"name\":\"floor\",\"polygon\":[[0,120],[320,120],[320,240],[0,240]]}"));
@@ -218,6 +293,8 @@ zone_event_tests (void)
   tcase_add_test (tests, test_beside_the_line);
   tcase_add_test (tests, test_out_of_sight);
   tcase_add_test (tests, test_min_area);
+  tcase_add_test (tests, test_class);
+  tcase_add_test (tests, test_class_is_missing);
   tcase_add_test (tests, test_bottom_center);
   tcase_add_test (tests, test_relative);
   return tests;

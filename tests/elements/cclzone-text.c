@@ -46,6 +46,12 @@ GST_START_TEST (test_wrong_text)
     {ZONES ("{\"name\":\"a\",\"line\":[[0,0],[2,2]],\"dwell\":1}"), "nobody dwells on a line"},
     {ZONES ("{\"name\":\"a\",\"polygon\":[[0,0],[1,1],[2,0]],\"dwell\":-1}"), "dwell is not a number from 0"},
     {ZONES ("{\"name\":\"a\",\"polygon\":[[0,0],[1,1],[2,0]],\"min_area\":\"9\"}"), "min_area is not a number"},
+    {ZONES ("{\"name\":\"a\",\"polygon\":[[0,0],[1,1],[2,0]],\"class\":1.5}"), "class is not a whole number from 0"},
+    {ZONES ("{\"name\":\"a\",\"polygon\":[[0,0],[1,1],[2,0]],\"class\":[3,65536]}"),
+        "class is not a whole number from 0"},
+    {ZONES ("{\"name\":\"a\",\"polygon\":[[0,0],[1,1],[2,0]],\"class\":[3,\"4\"]}"),
+        "class is not a whole number from 0"},
+    {ZONES ("{\"name\":\"a\",\"polygon\":[[0,0],[1,1],[2,0]],\"class\":[]}"), "class has 0 numbers; it takes 1 to 32"},
   };
   Test t = new_test (ZONES (ROOM));
 

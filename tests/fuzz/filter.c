@@ -24,6 +24,12 @@ judge_components (const CclSelection * selection)
   const CclHullCounts hulls[] =
       { ccl_hull_of_box (0, 0, 1, 1), ccl_hull_of_box (3, 0, 7, 1), ccl_hull_of_box (0, 0, 2, 2) };
 
+  static const CclIntensityCounts intensities[] = {
+    {.min = 7,.max = 7,.has_chroma = 1,.sum = 7,.squares = 49,.chroma = {3, 4}},
+    {.max = 255,.sum = 300,.squares = 65534,.x = 1700,.xx = {9700}},
+    {0},
+  };
+
   for (guint i = 0; i < G_N_ELEMENTS (components); i++) {
     CclMeasuring measuring = {.component = &components[i],.width = 10,.height = 5 };
 
@@ -33,6 +39,8 @@ judge_components (const CclSelection * selection)
       measuring.hole_counts = &holes[i];
     if (selection->features & CCL_FEATURE_HULL)
       measuring.hull_counts = &hulls[i];
+    if (selection->features & CCL_FEATURE_INTENSITY)
+      measuring.intensity_counts = &intensities[i];
     ccl_selection_keeps (selection, &measuring);
   }
 }

@@ -17,6 +17,7 @@ check_rule (const GstCclZoneRule * rule)
   for (guint i = 0; i < 2 * rule->n_points; i++)
     g_assert_true (isfinite (rule->points[i]));
   g_assert_true (rule->min_area >= 0);
+  g_assert_cmpuint (rule->n_classes, <=, GST_CCL_ZONE_CLASSES_MAX);
 }
 
 static void

@@ -15,8 +15,8 @@ import unittest
 import prose
 
 # The first word of each picture's name, and the script that draws it; tests/elements/pictures.py draws the .png again.
-DRAWN_BY = {"picture": "docs/picture.py", "tracks": "docs/tutorial.sh", "tutorial": "docs/tutorial.sh",
-            "speed": "docs/plots.py", "zones": None}  # by hand
+DRAWN_BY = {"live": "tests/live/picture.py", "picture": "docs/picture.py", "tracks": "docs/tutorial.sh",
+            "tutorial": "docs/tutorial.sh", "speed": "docs/plots.py", "zones": None}  # by hand
 # A program of the tree in a command, and where its options are.
 SCRIPT = re.compile(r"(?:\./)?((?:docs|examples|tests)/[\w./-]+\.(?:py|sh))")
 CHECKCCL = re.compile(r"(?:build\S*/tests/(?:checkccl|emulate)/)?checkccl(?:-emulated)?")

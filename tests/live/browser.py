@@ -51,7 +51,7 @@ class Browser:
         self.session = f"/session/{session['sessionId']}"
 
     def _wait_for_driver(self):
-        for _ in range(200):
+        for _ in range(1200):
             try:
                 if self._ask("GET", "/status")["ready"]:
                     return
@@ -63,7 +63,7 @@ class Browser:
         data = json.dumps(body).encode() if body is not None else None
         request = urllib.request.Request(self.base + path, data, {"Content-Type": "application/json"}, method=method)
         try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
+            with urllib.request.urlopen(request, timeout=120) as answer:
                 return json.load(answer)["value"]
         except urllib.error.HTTPError as error:
             raise RuntimeError(json.load(error)["value"]["message"].splitlines()[0]) from None
@@ -74,7 +74,7 @@ class Browser:
         except (OSError, RuntimeError):
             pass
         self.driver.terminate()
-        self.driver.wait(10)
+        self.driver.wait(60)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     # ---- what a test does
@@ -86,7 +86,7 @@ class Browser:
         """The value of JavaScript, which may return a promise."""
         return self._ask("POST", self.session + "/execute/sync", {"script": script, "args": list(arguments)})
 
-    def wait(self, script, seconds=10.0):
+    def wait(self, script, seconds=60.0):
         """Until JavaScript gives something true; returns it."""
         end = time.monotonic() + seconds
         while True:

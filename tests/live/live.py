@@ -57,7 +57,7 @@ class Live:
     def stop(self):
         """The exit status."""
         self.process.terminate()
-        status = self.process.wait(20)
+        status = self.process.wait(60)
         self.process.stdout.close()
         self.log.close()
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -65,7 +65,7 @@ class Live:
 
     def ask(self, method, path, body=None, headers=None):
         """Status and body; JSON is parsed. A body that is no string is sent as JSON."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         headers = dict(headers or {})
         if body is not None and not isinstance(body, (str, bytes)):
             body = json.dumps(body)
@@ -89,7 +89,7 @@ class Live:
     def camera(self, index=0):
         return self.get("/api/cameras")[index]
 
-    def wait(self, test, seconds=15.0):
+    def wait(self, test, seconds=60.0):
         """Until test() gives something true; returns it."""
         end = time.monotonic() + seconds
         while True:

@@ -26,6 +26,8 @@ same("beside a segment", geometry.distanceToSegment([5, 2], [0, 0], [9, 0]), 2);
 same("inside", [[40, 40], [40, 70], [70, 40]].map(p => geometry.isInside(p, geometry.handles(square, size))), [true, false, false]);
 same("handles of a circle", geometry.handles(circle, size), [[100, 50], [120, 50]]);
 same("radius", geometry.withHandle(circle, 1, [100, 90], size).circle, [0.5, 0.5, 0.4]);
+const aimed = {...square, direction: geometry.middleArrow(square, size)};
+same("direction", geometry.withHandle(aimed, 5, [0, 100], size).direction[1], [0, 1]);
 same("corner", geometry.withHandle(square, 2, [400, -5], size).polygon[2], [1, 0]);
 same("others stay", geometry.withHandle(square, 2, [0, 0], size).dwell, 5);
 same("moved", geometry.moved(square, 20, 10, size).polygon[0], [0.2, 0.3]);
@@ -63,6 +65,7 @@ const rows = [{minute: 100, zone: "b", forward: 2, backward: 1}, {minute: 99, zo
 const made = numbers.bars(rows, 100, 30);
 same("names", made.names, ["a", "b"]);
 same("bars", made.bars.slice(-2).map(bar => bar.counts), [[1, 0], [0, 3]]);
+same("smooth", numbers.smooth({columns: 2, rows: 1, cells: [4, 0]}), [2, 2]);
 same("no heat", numbers.heatColour(0)[3], 0);
 
 const head = new TextEncoder().encode('{"number":1}');

@@ -4,6 +4,7 @@
 
 usage: server.py SOURCE_FOLDER
 """
+import asyncio
 import json
 import os
 import pathlib
@@ -15,6 +16,10 @@ import sys
 import tempfile
 import unittest
 
+try:
+    import aiohttp
+except ImportError:  # then all is skipped
+    aiohttp = None
 import live
 
 CAMERA = "/api/cameras/0"
@@ -93,7 +98,7 @@ class Refusals(Server):
         self.refused(403, "GET", f"{CAMERA}/picture.jpg", headers={"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"})
 
     def test_content_security_policy(self):
-        connection = live.http.client.HTTPConnection("127.0.0.1", self.live.port, timeout=20)
+        connection = live.http.client.HTTPConnection("127.0.0.1", self.live.port, timeout=60)
         for path, status in ("/", 200), ("/nowhere", 404), (CAMERA + "/settings", 200):
             connection.request("GET", path)
             answer = connection.getresponse()
@@ -127,14 +132,28 @@ class Refusals(Server):
     def test_random_requests(self):
         dice = random.Random(38)
         for _ in range(150):
-            with socket.create_connection(("127.0.0.1", self.live.port), timeout=10) as connection:
+            with socket.create_connection(("127.0.0.1", self.live.port), timeout=60) as connection:
                 head = dice.choice([b"GET ", b"PUT ", b"POST ", b"\x16\x03\x01", b"BREW ", b""]) + dice.choice(
                     [b"/", b"/page/", b"/api/cameras/0/zones", b"/api/cameras/0/stream", dice.randbytes(20)])
                 middle = dice.choice([b" HTTP/1.1\r\nHost: localhost\r\n", b" HTTP/9.9\r\n", b"\r\n", dice.randbytes(9)])
                 end = dice.choice([b"Content-Length: 99999999999\r\n\r\n", b"Content-Length: -1\r\n\r\n", b"\r\n\r\n",
                                    b"Transfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n", dice.randbytes(300)])
                 connection.sendall(head + middle + end)
-        self.assertEqual(self.live.camera()["state"], "playing")
+        self.live.wait(lambda: self.live.camera()["state"] == "playing")
+
+    def test_garbage_in_the_live_connection(self):
+        async def send(message):
+            async with aiohttp.ClientSession() as session:
+                url = f"http://127.0.0.1:{self.live.port}{CAMERA}/stream"
+                async with session.ws_connect(url, max_msg_size=0) as connection:
+                    await (connection.send_bytes if isinstance(message, bytes) else connection.send_str)(message)
+                    async for _ in connection:  # until the server closes it
+                        pass
+
+        for message in "{", "7", "[" * 200, '{"width": "x"}', '{"shown": [1]}', "x" * 5000, b"\0" * 10, '{"width": 1e999}':
+            with self.subTest(message=message[:20]):
+                asyncio.run(asyncio.wait_for(send(message), 60))
+        self.live.wait(lambda: self.live.camera()["state"] == "playing")
 
     def test_token(self):
         open_to_all = live.Live(source, "--address", "0.0.0.0")
@@ -145,6 +164,28 @@ class Refusals(Server):
         self.assertEqual(open_to_all.ask("GET", f"/?token={token}")[0], 200)
         self.assertEqual(open_to_all.ask("GET", "/api/cameras", headers={"Cookie": f"gst-ccl-live={token}"})[0], 200)
         self.assertEqual(open_to_all.ask("GET", "/api/cameras", headers={"Cookie": "gst-ccl-live=wrong"})[0], 403)
+
+
+class Advice(unittest.TestCase):
+    def test_each_error_has_its_advice(self):
+        lacking = live.missing()
+        if lacking:
+            self.skipTest(f"needs {lacking}")
+        sys.path.insert(0, os.path.join(source, "examples", "live"))
+        import advice
+        import chain
+        from gstreamer import GLib, Gst
+        camera, film = chain.Source("rtsp://x"), chain.Source("x.mp4")
+        for domain, code, text, details, where, words in (
+                (Gst.CoreError, Gst.CoreError.MISSING_PLUGIN, "A plug-in is missing.", "", film, "decoder"),
+                (Gst.ResourceError, Gst.ResourceError.NOT_AUTHORIZED, "Unauthorized", "", camera, "password"),
+                (Gst.ResourceError, Gst.ResourceError.NOT_FOUND, "Not found", "", film, "no such file"),
+                (Gst.LibraryError, Gst.LibraryError.FAILED, "The GPU failed.", "CUDA error 999", camera, "GPU is gone"),
+                (Gst.StreamError, Gst.StreamError.FAILED, "Internal data stream error.", "", camera, "camera is on"),
+                (Gst.StreamError, Gst.StreamError.DECODE, "No valid frames.", "", film, "complete")):
+            with self.subTest(text=text):
+                error = GLib.Error.new_literal(domain.quark(), text, code)
+                self.assertIn(words, advice.of(error, details, where))
 
 
 class Kept(Server):
@@ -205,6 +246,14 @@ class Kept(Server):
         self.live.wait(lambda: any(row["forward"] + row["backward"] for row in self.live.get(f"{CAMERA}/counts")["rows"]))
         self.assertTrue(self.live.get(f"{CAMERA}/counts.csv").startswith(b"minute,zone,forward,backward,max_inside\r\n"))
         self.assertIn(b"left half", self.live.get(f"{CAMERA}/events.csv"))
+
+    def test_mjpeg(self):
+        with socket.create_connection(("127.0.0.1", self.live.port), timeout=60) as connection:
+            connection.sendall(f"GET {CAMERA}/video.mjpeg HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+            data = b""
+            while data.count(b"\xff\xd8\xff") < 5:
+                data += connection.recv(65536)
+        self.assertIn(b"multipart/x-mixed-replace", data)
 
     def test_copied_line(self):
         """The file once, with zones, here and by the line: the same counts."""

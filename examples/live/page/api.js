@@ -3,6 +3,10 @@
 
 // Requests to the server; an error has the server's own words.
 
+// The cookie has the token now; the address in the history need not.
+if (new URLSearchParams(location.search).has("token"))
+  history.replaceState(null, "", location.pathname);
+
 export class Refused extends Error {
   constructor(status, body) {
     super(body.error ?? `The server says ${status}.`);

@@ -3,8 +3,8 @@
 
 // The panel that looks back: counts per minute, the heat map, the last events.
 import {ask} from "./api.js";
-import {bars, heatColour} from "./numbers.js";
-import {colour, make} from "./svg.js";
+import {bars, heatColour, smooth} from "./numbers.js";
+import {make} from "./svg.js";
 
 const $ = id => document.getElementById(id);
 const EVERY = 5000;
@@ -14,8 +14,10 @@ function timeOf(minute) {
   return new Date(minute * 60000).toLocaleTimeString([], {hour: "2-digit", minute: "2-digit"});
 }
 
-function drawChart(place, rows, now, span) {
+// colours: {name of a zone: its colour on the picture}
+function drawChart(place, {rows, now}, span, colours) {
   const {names, bars: made, max} = bars(rows, now, span);
+  const markOf = name => colours[name] ?? "#8a97a3";
   const text = `Counts of ${names.join(", ") || "no zone"}, at most ${max}`;
   const svg = make("svg", {viewBox: `0 0 ${SIZE.w} ${SIZE.h}`, role: "img", "aria-label": text});
   const high = SIZE.h - SIZE.bottom - SIZE.top, wide = (SIZE.w - SIZE.left) / made.length;
@@ -30,16 +32,16 @@ function drawChart(place, rows, now, span) {
       const height = high * n / max;
       y -= height;
       if (n)
-        svg.append(make("rect", {x: SIZE.left + i * wide + 1, y, width: wide - 2, height, fill: colour(k + 1)}));
+        svg.append(make("rect", {x: SIZE.left + i * wide + 1, y, width: wide - 2, height, fill: markOf(names[k])}));
     });
     if (i % 10 === 0)
       svg.append(make("text", {x: SIZE.left + i * wide, y: SIZE.h - 5}, timeOf(bar.minute)));
   });
   const legend = document.createElement("div");
   legend.className = "legend";
-  names.forEach((name, k) => {
+  names.forEach(name => {
     const mark = document.createElement("i"), item = document.createElement("span");
-    mark.style.setProperty("--mark", colour(k + 1));
+    mark.style.setProperty("--mark", markOf(name));
     item.append(mark, name);
     legend.append(item);
   });
@@ -65,8 +67,9 @@ function eventItem(event, path) {
 }
 
 export class Back {
-  constructor(stage, camera) {
+  constructor(stage, camera, zones) {
     this.stage = stage;
+    this.zones = zones;
     this.path = `/api/cameras/${camera}`;
     this.heat = make("image", {class: "heat", preserveAspectRatio: "none", x: 0, y: 0});
     stage.root.querySelector("#overlay").prepend(this.heat);
@@ -93,7 +96,7 @@ export class Back {
     try {
       const counts = await ask("GET", `${this.path}/counts?minutes=${span}`);
       const events = await ask("GET", `${this.path}/events`);
-      drawChart($("chart"), counts.rows, counts.now, span);
+      drawChart($("chart"), counts, span, this.zones.colours());
       this.showEvents(events);
     } catch {
       // The picture says that the server is gone.
@@ -114,7 +117,8 @@ export class Back {
   // ---- heat map
 
   async heatCanvas() {
-    const {columns, rows, cells} = await ask("GET", `${this.path}/heat`);
+    const heat = await ask("GET", `${this.path}/heat`);
+    const {columns, rows} = heat, cells = smooth(heat);
     const canvas = Object.assign(document.createElement("canvas"), {width: columns, height: rows});
     const context = canvas.getContext("2d"), picture = context.createImageData(columns, rows);
     const max = Math.max(1, ...cells);

@@ -51,5 +51,5 @@ for (const input of $("layers").querySelectorAll("input")) {
 const zones = new Zones(stage, camera);
 listeners.push(frame => zones.onFrame(frame));
 new Tune(camera);
-new Back(stage, camera);
+new Back(stage, camera, zones);
 new Tabs(document.querySelector("[role=tablist]"));

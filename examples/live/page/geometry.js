@@ -56,8 +56,8 @@ export function arrowHead([from, to], size) {
   return [2.6, -2.6].map(turn => [to[0] + size * Math.cos(angle + turn), to[1] + size * Math.sin(angle + turn)]);
 }
 
-// The points that can be dragged, in pixels of a frame of size {w, h}.
-export function handles(zone, {w, h}) {
+// The corners of a zone, or the middle of a circle and a point on it, in pixels of a frame of size {w, h}.
+export function outline(zone, {w, h}) {
   if (zone.circle) {
     const [x, y, r] = zone.circle;
     return [[x * w, y * h], [x * w + r * h, y * h]];
@@ -65,8 +65,24 @@ export function handles(zone, {w, h}) {
   return (zone.line ?? zone.polygon).map(([x, y]) => [x * w, y * h]);
 }
 
+// The points that can be dragged: the outline, and the ends of a direction.
+export function handles(zone, size) {
+  return [...outline(zone, size), ...(zone.direction ?? []).map(([x, y]) => [x * size.w, y * size.h])];
+}
+
+// A direction to begin with: in the middle, to the right.
+export function middleArrow(zone, size) {
+  const points = outline(zone, size);
+  const [x, y] = zone.circle ? points[0] : centre(points);
+  return [[x - 0.06 * size.w, y + 0.08 * size.h], [x + 0.06 * size.w, y + 0.08 * size.h]]
+    .map(([px, py]) => [rounded(clamp(px / size.w)), rounded(clamp(py / size.h))]);
+}
+
 export function withHandle(zone, index, [x, y], {w, h}) {
   const point = [rounded(clamp(x / w)), rounded(clamp(y / h))];
+  const n = outline(zone, {w, h}).length;
+  if (index >= n)
+    return {...zone, direction: zone.direction.map((old, i) => i === index - n ? point : old)};
   if (zone.circle) {
     const [cx, cy, r] = zone.circle;
     const circle = index === 0 ? [...point, r] : [cx, cy, rounded(Math.max(0.005, distance([x, y], [cx * w, cy * h]) / h))];
@@ -78,20 +94,21 @@ export function withHandle(zone, index, [x, y], {w, h}) {
 
 // All of it stays in the frame.
 export function moved(zone, dx, dy, {w, h}) {
-  if (zone.circle) {
-    const [x, y, r] = zone.circle;
-    return {...zone, circle: [rounded(clamp(x + dx / w)), rounded(clamp(y + dy / h)), r]};
-  }
   const kind = kindOf(zone);
-  const xs = zone[kind].map(p => p[0]), ys = zone[kind].map(p => p[1]);
+  const points = zone.circle ? [zone.circle.slice(0, 2)] : zone[kind];
+  const xs = points.map(p => p[0]), ys = points.map(p => p[1]);
   const sx = clamp(dx / w, -Math.min(...xs), 1 - Math.max(...xs));
   const sy = clamp(dy / h, -Math.min(...ys), 1 - Math.max(...ys));
-  return {...zone, [kind]: zone[kind].map(([x, y]) => [rounded(x + sx), rounded(y + sy)])};
+  const shift = ([x, y]) => [rounded(x + sx), rounded(y + sy)];
+  const copy = {...zone, [kind]: zone.circle ? [...shift(zone.circle), zone.circle[2]] : points.map(shift)};
+  if (zone.direction)
+    copy.direction = zone.direction.map(shift);
+  return copy;
 }
 
 // Whether a point of the frame touches the zone.
 export function hits(zone, point, size, reach) {
-  const points = handles(zone, size);
+  const points = outline(zone, size);
   if (zone.line)
     return distanceToSegment(point, points[0], points[1]) <= reach;
   if (zone.circle)

@@ -20,6 +20,18 @@ export function bars(rows, now, span) {
   return {names, bars: made, max, width};
 }
 
+// Each cell becomes the mean of it and its neighbours.
+export function smooth({columns, rows, cells}) {
+  return cells.map((_, i) => {
+    const x = i % columns, y = Math.floor(i / columns);
+    let sum = 0, n = 0;
+    for (let v = Math.max(0, y - 1); v <= Math.min(rows - 1, y + 1); v++)
+      for (let u = Math.max(0, x - 1); u <= Math.min(columns - 1, x + 1); u++, n++)
+        sum += cells[v * columns + u];
+    return sum / n;
+  });
+}
+
 // From few to many: transparent, blue, yellow, white. amount: 0 to 1. Returns [r, g, b, a], 0 to 255.
 export function heatColour(amount) {
   const t = Math.sqrt(Math.min(1, Math.max(0, amount)));

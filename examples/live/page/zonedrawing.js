@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 // Zones on the picture: areas and lines with their directions, margin and counts.
-import {arrowHead, centre, forwardArrow, handles} from "./geometry.js";
+import {arrowHead, centre, forwardArrow, handles, outline} from "./geometry.js";
 import {colour, make, pointsText, round} from "./svg.js";
+
+const SMALL = 1.3; // pixels of the frame in one of the screen, from which on long texts would overlap
 
 function shape(zone, points, attributes) {
   if (zone.circle)
@@ -35,7 +37,7 @@ export function countText(zone, counts) {
 
 function label(zone, points, counts, unit, size) {
   const [x, y] = zone.line ? points[0] : zone.circle ? points[0] : centre(points);
-  const text = countText(zone, counts);
+  const text = unit > SMALL && counts && !zone.line ? `${zone.name}  ${counts.inside}` : countText(zone, counts);
   const half = text.length * 3.6 * unit;
   const left = Math.min(Math.max(x, half + 4 * unit), Math.max(size.w - half - 4 * unit, 0));
   const top = Math.min(Math.max(zone.line ? y + 20 * unit : y, 16 * unit), size.h - 6 * unit);
@@ -46,7 +48,7 @@ function label(zone, points, counts, unit, size) {
 export function drawZones(layer, draw) {
   const drawn = [];
   draw.zones.forEach((zone, i) => {
-    const points = handles(zone, draw.size);
+    const points = outline(zone, draw.size);
     const mark = colour(i + 1);
     if (draw.band > 0)
       drawn.push(shape(zone, points, {class: "band", stroke: mark, "stroke-width": round(2 * draw.band)}));
@@ -54,7 +56,7 @@ export function drawZones(layer, draw) {
     drawn.push(...arrows(zone, points, draw.size, mark, draw.unit));
     drawn.push(label(zone, points, draw.counts[zone.name], draw.unit, draw.size));
     if (draw.selected === i)
-      drawn.push(...points.map(([cx, cy]) => make("circle", {class: "handle", cx, cy, r: 5.5 * draw.unit})));
+      drawn.push(...handles(zone, draw.size).map(([cx, cy]) => make("circle", {class: "handle", cx, cy, r: 5.5 * draw.unit})));
     if (draw.wrong?.zone === i) {
       const where = draw.wrong.points?.length ? draw.wrong.points.map(k => points[k]).filter(Boolean) : points.slice(0, 1);
       drawn.push(...where.map(([cx, cy]) => make("circle", {class: "wrong", cx, cy, r: 11 * draw.unit})));

@@ -4,7 +4,7 @@
 // The panel of zones: their list with live counts, undo, saving and loading.
 import {ask} from "./api.js";
 import {Drawing} from "./drawing.js";
-import {relative} from "./geometry.js";
+import {middleArrow, relative} from "./geometry.js";
 import {keepFocus} from "./focus.js";
 import {colour} from "./svg.js";
 import {Undo} from "./undo.js";
@@ -57,6 +57,10 @@ export class Zones {
       return;
     this.goBack(event.shiftKey ? "redo" : "undo");
     event.preventDefault();
+  }
+
+  colours() {
+    return Object.fromEntries(this.zones.map((zone, i) => [zone.name, colour(i + 1)]));
   }
 
   // ---- changes
@@ -177,6 +181,7 @@ export class Zones {
   }
 
   showAll() {
+    this.stage.root.classList.toggle("edits", this.selected >= 0);
     $("zone-undo").disabled = !this.undo.past.length;
     $("zone-redo").disabled = !this.undo.future.length;
     keepFocus($("zone-list"), list => list.replaceChildren(...this.zones.map((zone, i) => this.item(zone, i))));
@@ -216,6 +221,11 @@ export class Zones {
       const turn = element("button", {textContent: "Turn the arrow"});
       turn.addEventListener("click", () => this.update(index, {line: [...zone.line].reverse()}));
       more.append(turn);
+    } else {
+      const box = element("input", {type: "checkbox", checked: Boolean(zone.direction)});
+      const arrow = () => box.checked ? middleArrow(zone, this.stage.size) : undefined;
+      box.addEventListener("change", () => this.update(index, {direction: arrow()}));
+      more.append(element("label", {}, box, " tells directions"));
     }
     return more;
   }

@@ -95,6 +95,20 @@ mask_buffer (GstCclLabelFrame * frame)
   return frame->mask.buffer ? frame->mask.buffer : frame->common.buffer;
 }
 
+/* FALSE: the frame has no picture to measure. */
+static gboolean
+map_picture (GstCclLabel * self, GstCclLabelFrame * frame, GError ** error)
+{
+  const GstCclLabelRequest *const request = self->parent.request;
+
+  if (!(request->features & CCL_FEATURE_INTENSITY))
+    return TRUE;
+  if (!gst_ccl_picture_view_map (&frame->picture, frame->common.buffer, &self->parent.in_info, &frame->mask, error))
+    return FALSE;
+  frame->common.view.mask.picture = &frame->picture.picture;
+  return TRUE;
+}
+
 static gboolean
 gst_ccl_label_map_frame (GstCclAnalyzer * analyzer, GstCclFrame * common, GError ** error)
 {
@@ -103,6 +117,10 @@ gst_ccl_label_map_frame (GstCclAnalyzer * analyzer, GstCclFrame * common, GError
 
   if (!gst_ccl_analyzer_map_view (analyzer, common, mask_buffer (frame), &frame->mask.info, error))
     return FALSE;
+  if (!map_picture (GST_CCL_LABEL (analyzer), frame, error)) {
+    gst_ccl_mask_view_unmap (&common->view);
+    return FALSE;
+  }
   frame->is_map = ((const GstCclLabelRequest *) analyzer->request)->is_map;
   if (frame->is_map)
     return TRUE;
@@ -112,6 +130,13 @@ gst_ccl_label_map_frame (GstCclAnalyzer * analyzer, GstCclFrame * common, GError
     mask->threshold = GST_VIDEO_INFO_IS_YUV (&frame->mask.info) ? 127 : 0;      /* studio black is 16, not 0 */
   mask->invert = frame->settings.invert;
   return TRUE;
+}
+
+static void
+gst_ccl_label_unmap_frame (GstCclAnalyzer * analyzer, GstCclFrame * common)
+{
+  (void) analyzer;
+  gst_ccl_picture_view_unmap (&((GstCclLabelFrame *) common)->picture);
 }
 
 /* The class of each number of a region; NULL: values are classes. */
@@ -420,6 +445,7 @@ gst_ccl_label_init_frames (GstCclAnalyzerClass * klass)
   klass->find_mask = gst_ccl_label_find_mask;
   klass->begin_frame = gst_ccl_label_begin_frame;
   klass->map_frame = gst_ccl_label_map_frame;
+  klass->unmap_frame = gst_ccl_label_unmap_frame;
   klass->submit_frame = gst_ccl_label_submit_frame;
   klass->collect_frame = gst_ccl_label_collect_frame;
   klass->describe_frame = gst_ccl_label_describe_frame;

@@ -12,6 +12,7 @@
 #include "label/gstcclblobfilter.h"
 #include "label/gstccllabel.h"
 #include "label/gstcclmasksource.h"
+#include "label/gstcclpicture.h"
 #include "label/gstcclvolume.h"
 
 G_BEGIN_DECLS
@@ -80,6 +81,7 @@ typedef struct
   GstCclFrame common;
   GstCclLabelSettings settings; /* at the arrival of the frame */
   GstCclFoundMask mask;
+  GstCclPictureView picture;    /* mapped only to measure intensity */
   gboolean is_map;              /* it is a label map */
   CclSelection selection;       /* a copy of the expression's, for a mask with classes */
   guint32 *labels;              /* the slot's label image, if the output needs one */

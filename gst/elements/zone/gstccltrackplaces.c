@@ -12,6 +12,8 @@ typedef struct
   gdouble weight, x, y;         /* sums of areas, and of centroids times area */
   gdouble area;
   gdouble x0, y0, x1, y1;
+  gdouble largest;              /* weight of a blob with a class */
+  guint32 class_number;         /* its class + 1; 0: none has one */
 } Sum;
 
 /* A predicted blob has no area; its box stands in for it. */
@@ -21,6 +23,7 @@ add_blob (Sum * sum, const GstCclBlobMeta * meta, guint index)
   const gdouble area = gst_ccl_blob_meta_get_area (meta, index);
   const GstCclBlobPlace place = gst_ccl_blob_get_place (meta, index);
   const gdouble weight = area > 0 ? area : (place.x1 - place.x0) * (place.y1 - place.y0);
+  guint class_id;
 
   sum->x0 = sum->weight > 0 ? MIN (sum->x0, place.x0) : place.x0;
   sum->y0 = sum->weight > 0 ? MIN (sum->y0, place.y0) : place.y0;
@@ -30,6 +33,10 @@ add_blob (Sum * sum, const GstCclBlobMeta * meta, guint index)
   sum->y += weight * place.y;
   sum->weight += weight;
   sum->area += area;
+  if (weight > sum->largest && gst_ccl_blob_meta_get_class_id (meta, index, &class_id)) {
+    sum->largest = weight;
+    sum->class_number = class_id + 1;
+  }
 }
 
 static GstCclTrackPlace
@@ -39,7 +46,7 @@ place_of_sum (const Sum * sum, gboolean centroid)
 
   return (GstCclTrackPlace) {
     .id = sum->id,.x = centroid ? sum->x / weight : (sum->x0 + sum->x1) / 2,.y = centroid ? sum->y / weight : sum->y1 - 0.5,    /* in the lowest row of its pixels, not below it */
-  .area = sum->area,.height = sum->y1 - sum->y0,};
+  .area = sum->area,.height = sum->y1 - sum->y0,.class_number = sum->class_number,};
 }
 
 GstCclTrackPlace

@@ -18,6 +18,7 @@ typedef struct
   gdouble x, y;                 /* pixels of the frame */
   gdouble area;                 /* pixels of the frame; 0: not measured */
   gdouble height;               /* of the box around all blobs of the track */
+  guint32 class_number;         /* class of its largest blob + 1; 0: not known */
 } GstCclTrackPlace;
 
 /* The evaluation point of a blob: its centre of gravity, or the middle of the lowest row of its box. */

@@ -231,7 +231,7 @@ gst_cclzone_start (GstBaseTransform * transform)
   ccl_zone_watch_forget (self->watch);
   clear_counts (self);
   self->tracked = self->is_placed = self->warned_of_number = FALSE;
-  self->n_without_zones = self->n_without_blobs = self->n_without_tracks = 0;
+  self->n_without_zones = self->n_without_blobs = self->n_without_tracks = self->n_without_classes = 0;
   self->now = 0;
   if (set) {
     gst_cclzone_take_set (self, set, TRUE);

@@ -119,6 +119,14 @@ is_followed (const GstCclBlob * blob)
   return blob->track_id != 0 && !(blob->flags & (GST_CCL_BLOB_FLAG_TENTATIVE | GST_CCL_BLOB_FLAG_LOST));
 }
 
+static gboolean
+counts_place (const GstCclZoneRule * rule, const GstCclTrackPlace * place)
+{
+  const CclZone zone = {.min_area = rule->min_area,.classes = rule->classes,.n_classes = rule->n_classes };
+
+  return ccl_zone_counts (&zone, place->area, place->class_number);
+}
+
 /* The polygons that a blob without a track is in. */
 static guint32
 zones_of_place (GstCclzone * self, const GstCclTrackPlace * place)
@@ -126,7 +134,7 @@ zones_of_place (GstCclzone * self, const GstCclTrackPlace * place)
   guint32 bits = 0;
 
   for (guint i = 0; i < self->n_zones; i++)
-    if (self->zones[i].kind == GST_CCL_ZONE_POLYGON && place->area >= self->set->rules[i].min_area
+    if (self->zones[i].kind == GST_CCL_ZONE_POLYGON && counts_place (&self->set->rules[i], place)
         && ccl_polygon_contains (self->pixels[i], self->zones[i].n_points, place->x, place->y))
       bits |= 1u << i;
   return bits;
@@ -150,7 +158,9 @@ see_tracks (GstCclzone * self, const GstCclBlobMeta * meta, gboolean centroid, g
 
   for (guint i = 0; i < n; i++) {
     const GstCclTrackPlace *const place = &places[i];
-    const CclZonePosition position = { place->id, place->x, place->y, place->area, margin * place->height };
+    const CclZonePosition position = {
+      place->id, place->x, place->y, place->area, margin * place->height, place->class_number
+    };
 
     if (ccl_zone_watch_see (self->watch, &position, self->now) != CCL_OK)
       GST_WARNING_OBJECT (self, "%s", ccl_error_message ());

@@ -40,7 +40,7 @@ struct _GstCclzone
   gdouble *pixels[GST_CCL_MAX_ZONES];   /* points of the zones for the watch */
   guint width, height;
   gboolean is_placed;           /* the zones were compared with the frame */
-  guint n_without_zones, n_without_blobs, n_without_tracks;     /* see gstcclhint.h */
+  guint n_without_zones, n_without_blobs, n_without_tracks, n_without_classes;     /* see gstcclhint.h */
   gboolean warned_of_number;    /* with those of elements upstream there are too many zones */
   guint n_before;               /* zones that the frame has from elements upstream */
   gboolean tracked;             /* a blob with a track was seen */

@@ -72,6 +72,28 @@ read_amount (JsonObject * object, const gchar * member, gdouble * value, const P
   return fail (error, place, "%s is not a number from 0 to 1e9", member);
 }
 
+/* A whole number, or a list of them. */
+static gboolean
+read_classes (JsonObject * object, GstCclZoneRule * rule, const Place * place, GError ** error)
+{
+  JsonNode *const node = json_object_get_member (object, "class");
+  JsonArray *const array = node && JSON_NODE_HOLDS_ARRAY (node) ? json_node_get_array (node) : NULL;
+  const guint n = !node ? 0 : array ? json_array_get_length (array) : 1;
+
+  if (array && (n == 0 || n > GST_CCL_ZONE_CLASSES_MAX))
+    return fail (error, place, "class has %u numbers; it takes 1 to %u", n, GST_CCL_ZONE_CLASSES_MAX);
+  for (guint i = 0; i < n; i++) {
+    gdouble value;
+
+    if (!get_number (array ? json_array_get_element (array, i) : node, &value) || value < 0 || value > G_MAXUINT16
+        || value != floor (value))
+      return fail (error, place, "class is not a whole number from 0 to 65535, or a list of them");
+    rule->classes[i] = value;
+  }
+  rule->n_classes = n;
+  return TRUE;
+}
+
 static gboolean
 read_point (JsonArray * array, guint index, gdouble * point, const gchar * member, const Place * place, GError ** error)
 {
@@ -240,8 +262,8 @@ read_name (JsonObject * object, GstCclZoneRule * rule, const GstCclZoneSet * set
 static gboolean
 read_rule (JsonNode * node, GstCclZoneRule * rule, const GstCclZoneSet * set, guint index, GError ** error)
 {
-  static const gchar *const known[] = { "name", "polygon", "line", "circle", "min_area", "dwell", "min_time", "direction",
-    NULL
+  static const gchar *const known[] = { "name", "polygon", "line", "circle", "min_area", "class", "dwell", "min_time",
+    "direction", NULL
   };
   Place place = {.index = index };
   JsonObject *object;
@@ -253,6 +275,7 @@ read_rule (JsonNode * node, GstCclZoneRule * rule, const GstCclZoneSet * set, gu
   if (!read_name (object, rule, set, &place, error) || !check_members (object, known, &place, error)
       || !read_points (object, rule, &place, error) || !check_units (rule, set->relative, &place, error)
       || !read_amount (object, "min_area", &rule->min_area, &place, error)
+      || !read_classes (object, rule, &place, error)
       || !read_amount (object, "dwell", &dwell, &place, error) || !read_amount (object, "min_time", &min_time, &place, error)
       || !read_direction (object, rule, &place, error))
     return FALSE;

@@ -12,6 +12,7 @@
 G_BEGIN_DECLS
 
 #define GST_CCL_ZONE_POINTS_MAX 256
+#define GST_CCL_ZONE_CLASSES_MAX 32
 #define GST_CCL_CIRCLE_POINTS 64        /* beside the circle by at most 1/800 of its radius */
 
 /* One zone as the user wrote it. */
@@ -22,6 +23,8 @@ typedef struct
   guint n_points;
   gdouble *points;              /* x and y in turn, in the units of the set */
   gdouble min_area;             /* pixels of the frame; 0: none */
+  guint n_classes;              /* 0: all */
+  guint16 classes[GST_CCL_ZONE_CLASSES_MAX];    /* the only ones that count */
   GstClockTime dwell;           /* GST_CLOCK_TIME_NONE: no dwell event */
   GstClockTime min_time;        /* on the other side, until an event; 0: none */
   gdouble direction[4];         /* of a polygon: from a point to another one; all 0: none */

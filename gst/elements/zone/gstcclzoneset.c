@@ -97,15 +97,11 @@ gst_cclzone_place_zones (GstCclzone * self, const gint * was)
       }
     }
     zones[i] = (CclZone) {
-      .kind = (CclZoneKind) rule->kind,
-      .n_points = rule->n_points,
-      .points = self->pixels[i],
-      .min_area = rule->min_area,
-      .dwell = rule->dwell,
-      .min_time = rule->min_time,
-      .direction = { (rule->direction[2] - rule->direction[0]) * (relative ? size[0] : 1),
-            (rule->direction[3] - rule->direction[1]) * (relative ? size[1] : 1)},
-    };
+      .kind = (CclZoneKind) rule->kind,.n_points = rule->n_points,.points = self->pixels[i],.min_area =
+          rule->min_area,.classes = rule->classes,.n_classes = rule->n_classes,.dwell = rule->dwell,.min_time =
+          rule->min_time,.direction = { (rule->direction[2] - rule->direction[0]) * (relative ? size[0] : 1),
+        (rule->direction[3] - rule->direction[1]) * (relative ? size[1] : 1)
+    },};
   }
   ccl_zone_watch_set (self->watch, zones, self->n_zones, was);
 }
@@ -206,6 +202,15 @@ needs_tracks (GstCclzone * self)
   return FALSE;
 }
 
+static gboolean
+needs_classes (GstCclzone * self)
+{
+  for (guint i = 0; i < self->n_zones; i++)
+    if (self->set->rules[i].n_classes > 0)
+      return TRUE;
+  return FALSE;
+}
+
 void
 gst_cclzone_give_hints (GstCclzone * self, const GstCclBlobMeta * meta)
 {
@@ -219,4 +224,8 @@ gst_cclzone_give_hints (GstCclzone * self, const GstCclBlobMeta * meta)
       && gst_ccl_hint_is_due (&self->n_without_tracks, self->tracked))
     GST_ELEMENT_WARNING (self, STREAM, FAILED, ("Nobody crosses or dwells: the blobs have no tracks."),
         ("Put ccltrack between ccllabel and cclzone."));
+  if (meta && gst_ccl_blob_meta_get_length (meta) > 0 && needs_classes (self)
+      && gst_ccl_hint_is_due (&self->n_without_classes, gst_ccl_blob_list_get_class_ids (meta->list) != NULL))
+    GST_ELEMENT_WARNING (self, STREAM, FAILED, ("Zones with a class count nobody: the blobs have no classes."),
+        ("ccllabel foreground=equal gives blobs of label maps a class."));
 }

@@ -12,6 +12,7 @@
 #include "cpu/context.h"
 #include "reference_holes.h"
 #include "reference_hull.h"
+#include "reference_intensity.h"
 
 #include <string.h>
 
@@ -146,6 +147,7 @@ typedef struct Counts {
     CclShapeCounts shape;
     CclHullCounts hull;
     CclHoleCounts holes;
+    CclIntensityCounts intensity;
     uint16_t class_id;
 } Counts;
 
@@ -157,6 +159,8 @@ static Counts count(const CclFrame *frame, const Fill *fill, const CclComponent 
         counts.shape = count_shape(fill);
     if (frame->hull)
         counts.hull = ccl_reference_hull(fill->columns, fill->queue, fill->n, width);
+    if (frame->intensity)
+        counts.intensity = ccl_reference_intensity(fill->mask->picture, fill->queue, fill->n, width);
     for (uint32_t i = 0; frame->holes && i < fill->n; i++)
         fill->holes.component[fill->queue[i]] = number;
     if (frame->holes)
@@ -167,7 +171,7 @@ static Counts count(const CclFrame *frame, const Fill *fill, const CclComponent 
 static bool is_selected(const CclFrame *frame, const CclComponent *component, const Counts *counts)
 {
     CclMeasuring measuring = { .width = frame->mask.width, .height = frame->mask.height };
-    ccl_measure_next(&measuring, component, &counts->shape, &counts->hull, &counts->holes);
+    ccl_measure_next(&measuring, component, &counts->shape, &counts->hull, &counts->holes, &counts->intensity);
     measuring.class_id = frame->class_ids ? &counts->class_id : NULL;
     return !frame->selection || ccl_selection_keeps(frame->selection, &measuring);
 }
@@ -181,6 +185,8 @@ static void write_record(CclFrame *frame, const CclComponent *c, const Counts *c
         frame->hull[c->label - 1] = counts->hull;
     if (frame->holes)
         frame->holes[c->label - 1] = counts->holes;
+    if (frame->intensity)
+        frame->intensity[c->label - 1] = counts->intensity;
     if (frame->class_ids)
         frame->class_ids[c->label - 1] = counts->class_id;
 }

@@ -6,6 +6,7 @@
  * a component are closed forms over its runs. Pixels are read once, as bits.
  *
  *   label     strips of rows, in parallel: mask -> bits -> runs -> provisional labels and their sums   (strip.h)
+ *   measure   with CCL_FEATURE_INTENSITY: the picture under the runs                                   (intensity_strip.h)
  *   join      labels that touch across the seam of two strips are united
  *   flatten   provisional labels -> roots, sums go to the roots                                        (table.c)
  *   hull      with CCL_FEATURE_HULL: runs -> rows of components -> convex hulls                       (hull_table.c)
@@ -17,6 +18,7 @@
 #include "cpu/context.h"
 #include "cpu/hole_table.h"
 #include "cpu/hull_table.h"
+#include "cpu/intensity_table.h"
 #include "cpu/join.h"
 #include "cpu/map.h"
 #include "cpu/shape_table.h"
@@ -48,10 +50,10 @@ typedef struct Runs {
 
     CclPrefix *prefix;
     CclLabelling labels;
-    CclStoredRow *stored;  /* NULL without label images, hulls and holes, as stored_labels */
+    CclStoredRow *stored;  /* NULL without label images and features that read runs, as stored_labels */
     uint64_t *stored_bits; /* NULL without label images */
     uint32_t *stored_labels;
-    uint16_t *stored_x; /* NULL without hulls and holes */
+    uint16_t *stored_x; /* NULL without features that read runs */
     CclHulls *hulls;
     CclHoles *holes;
     CclCorner *corners;   /* 4-connected with CCL_FEATURE_SHAPE */
@@ -74,7 +76,10 @@ static void label_task(void *data, unsigned i)
     Job *const job = data;
     const double start = ccl_now_us();
     const CclTier *const tier = job->runs->tier;
-    (job->runs->is_map ? tier->map->label : tier->label)[job->eight](&job->runs->strip[i]);
+    CclStrip *const strip = &job->runs->strip[i];
+    (job->runs->is_map ? tier->map->label : tier->label)[job->eight](strip);
+    if (strip->intensity)
+        tier->measure_intensity(strip);
     job->strip_us[i] = ccl_now_us() - start;
 }
 
@@ -102,7 +107,8 @@ static void cut_strips(Job *job, const CclConfig *config)
     Runs *const runs = job->runs;
     const CclMask *const mask = &job->frame->mask;
     const bool provisional = job->frame->labels.provisional;
-    const bool paint = job->frame->labels.data, measured = (job->frame->hull || job->frame->holes) && !provisional;
+    const bool paint = job->frame->labels.data,
+               measured = (job->frame->hull || job->frame->holes || job->frame->intensity) && !provisional;
 
     for (unsigned i = 0; i < job->n_strips; i++) {
         CclStrip *const s = &runs->strip[i];
@@ -114,6 +120,7 @@ static void cut_strips(Job *job, const CclConfig *config)
         s->sums = provisional ? NULL : runs->labels.sums;
         s->prefix = runs->prefix;
         s->shape = provisional ? NULL : job->frame->shape;
+        s->intensity = provisional ? NULL : job->frame->intensity;
         s->corners = runs->corners ? runs->corners + (size_t)s->y0 * (mask->width + 1) : NULL;
         const size_t first_run = (size_t)s->y0 * (max_row_runs(runs, mask->width) + 1) + i * PADDING;
         s->stored = paint || measured ? runs->stored + s->y0 : NULL;
@@ -193,6 +200,8 @@ static void make_table(Job *job, uint32_t capacity)
         ccl_shape_from_roots(frame->shape, capacity, &runs->labels);
     if (frame->hull)
         ccl_hulls_from_roots(frame->hull, capacity, &runs->labels);
+    if (frame->intensity)
+        ccl_intensity_from_roots(frame->intensity, capacity, &runs->labels);
     if (frame->holes)
         ccl_holes_from_roots(runs->holes, frame, capacity, &runs->labels);
 }
@@ -232,6 +241,8 @@ static CclStatus analyze(CclContext *context, CclFrame *frame)
         ccl_flatten(labels, runs->strip[i].first_label, runs->strip[i].next_label, measured);
     for (unsigned i = 0; i < job.n_strips && runs->strip[0].shape; i++)
         ccl_merge_shape(&runs->strip[i]);
+    for (unsigned i = 0; i < job.n_strips && runs->strip[0].intensity; i++)
+        ccl_merge_intensity(&runs->strip[i]);
     if (measured)
         make_table(&job, context->capacity);
     if (frame->labels.data) {
@@ -292,7 +303,7 @@ static CclStatus open_stored_rows(CclContext *context, Runs *runs, size_t n_root
     const CclConfig *const config = &context->config;
     const uint32_t width = config->max_width;
     const size_t height = config->max_height;
-    const unsigned measured = config->features & (CCL_FEATURE_HULL | CCL_FEATURE_HOLES);
+    const unsigned measured = config->features & (CCL_FEATURE_HULL | CCL_FEATURE_HOLES | CCL_FEATURE_INTENSITY);
     if (!config->labels && !measured)
         return CCL_OK;
     const size_t n_bits = height * (row_words(width) + 1) + MAX_STRIPS * PADDING;
@@ -319,6 +330,8 @@ static CclStatus open_records(CclContext *context, size_t n_labels)
             CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(CclShapeCounts), (void **)&frame->shape));
         if (config->features & CCL_FEATURE_HULL)
             CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(CclHullCounts), (void **)&frame->hull));
+        if (config->features & CCL_FEATURE_INTENSITY)
+            CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(CclIntensityCounts), (void **)&frame->intensity));
         if (config->features & CCL_FEATURE_HOLES)
             CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(CclHoleCounts), (void **)&frame->holes));
         if (config->features & CCL_FEATURE_HOLES)

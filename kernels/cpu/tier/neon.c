@@ -3,6 +3,7 @@
 
 #include "host/bits_neon.h"
 #include "cpu/equal_neon.h"
+#include "cpu/luma_plain.h"
 #include "cpu/measure_plain.h"
 #include "cpu/nonzero_words_plain.h"
 #include "cpu/paint_neon.h"
@@ -10,6 +11,7 @@
 #include "cpu/expand_labels_plain.h"
 
 #include "cpu/motion/strip.h"
+#include "cpu/intensity_strip.h"
 #include "cpu/paint.h"
 #include "cpu/strip.h"
 #include "cpu/map_strip.h"
@@ -17,6 +19,7 @@
 const CclTier ccl_tier_neon = {
     .label = { label_strip4, label_strip8 },
     .paint = paint_strip,
+    .measure_intensity = measure_intensity,
     .map = &map_tier,
     .motion = &motion_tier,
 };

@@ -1,0 +1,95 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "gstcclpicture.h"
+
+#include <string.h>
+
+/* The formats of ccllabel's caps all have planes of luma and chroma. */
+static gboolean
+check (const GstVideoInfo * info, const GstCclFoundMask * mask, GError ** error)
+{
+  static const gdouble identity[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+
+  if (mask->info.width != info->width || mask->info.height != info->height
+      || memcmp (mask->matrix, identity, sizeof identity) != 0) {
+    g_set_error (error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+        "Intensity needs a mask with the pixels of the frame: the mask has %dx%d, the frame %dx%d.", mask->info.width,
+        mask->info.height, info->width, info->height);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+/* A video meta can describe more bytes than its buffer has. One with a map function of its own may not report the memory. */
+static gboolean
+is_inside (const GstVideoFrame * frame, guint component)
+{
+  const guint plane = GST_VIDEO_FRAME_COMP_PLANE (frame, component);
+  const GstMapInfo *const map = &frame->map[frame->meta ? plane : 0];
+  const gint stride = GST_VIDEO_FRAME_PLANE_STRIDE (frame, plane);
+  const gsize row = (GST_VIDEO_FRAME_COMP_WIDTH (frame, component) - 1) * (gsize) GST_VIDEO_FRAME_COMP_PSTRIDE (frame, component)
+      + (GST_VIDEO_FORMAT_INFO_BITS (frame->info.finfo) > 8 ? 2 : 1);
+  const guint8 *const data = GST_VIDEO_FRAME_COMP_DATA (frame, component);
+
+  return stride > 0 && (gsize) stride >= row && (!map->data
+      || (gsize) stride * (GST_VIDEO_FRAME_COMP_HEIGHT (frame, component) - 1) + row
+      <= (gsize) (map->data + map->size - data));
+}
+
+/* FALSE: planes reach beyond the buffer, or those of chroma have different strides. */
+static gboolean
+use_planes (CclPicture * picture, const GstVideoFrame * frame)
+{
+  const GstVideoFormatInfo *const format = frame->info.finfo;
+  const guint size = GST_VIDEO_FORMAT_INFO_BITS (format) > 8 ? 2 : 1;
+
+  *picture = (CclPicture) {
+    .luma = GST_VIDEO_FRAME_COMP_DATA (frame, GST_VIDEO_COMP_Y),
+    .stride = GST_VIDEO_FRAME_COMP_STRIDE (frame, GST_VIDEO_COMP_Y),
+    .sample_size = size,
+  };
+  if (!is_inside (frame, GST_VIDEO_COMP_Y))
+    return FALSE;
+  if (GST_VIDEO_FORMAT_INFO_IS_GRAY (format))
+    return TRUE;
+  picture->chroma[0] = GST_VIDEO_FRAME_COMP_DATA (frame, GST_VIDEO_COMP_U);
+  picture->chroma[1] = GST_VIDEO_FRAME_COMP_DATA (frame, GST_VIDEO_COMP_V);
+  picture->chroma_stride = GST_VIDEO_FRAME_COMP_STRIDE (frame, GST_VIDEO_COMP_U);
+  picture->chroma_step = GST_VIDEO_FRAME_COMP_PSTRIDE (frame, GST_VIDEO_COMP_U) / size;
+  picture->shift_x = GST_VIDEO_FORMAT_INFO_W_SUB (format, GST_VIDEO_COMP_U);
+  picture->shift_y = GST_VIDEO_FORMAT_INFO_H_SUB (format, GST_VIDEO_COMP_U);
+  return is_inside (frame, GST_VIDEO_COMP_U) && is_inside (frame, GST_VIDEO_COMP_V)
+      && GST_VIDEO_FRAME_COMP_STRIDE (frame, GST_VIDEO_COMP_U) == GST_VIDEO_FRAME_COMP_STRIDE (frame, GST_VIDEO_COMP_V);
+}
+
+gboolean
+gst_ccl_picture_view_map (GstCclPictureView * view, GstBuffer * buffer, const GstVideoInfo * info,
+    const GstCclFoundMask * mask, GError ** error)
+{
+  const GstMapFlags flags = (GstMapFlags) (GST_MAP_READ | GST_VIDEO_FRAME_MAP_FLAG_NO_REF);
+
+  view->is_mapped = FALSE;
+  if (!check (info, mask, error))
+    return FALSE;
+  view->is_mapped = gst_video_frame_map (&view->frame, info, buffer, flags);
+  if (!view->is_mapped) {
+    g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ,
+        "The frame cannot be mapped to measure intensity: %" G_GSIZE_FORMAT " bytes.", gst_buffer_get_size (buffer));
+    return FALSE;
+  }
+  if (use_planes (&view->picture, &view->frame))
+    return TRUE;
+  g_set_error (error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+      "The planes of the frame are not as its caps say, so intensity cannot be measured.");
+  gst_ccl_picture_view_unmap (view);
+  return FALSE;
+}
+
+void
+gst_ccl_picture_view_unmap (GstCclPictureView * view)
+{
+  if (view->is_mapped)
+    gst_video_frame_unmap (&view->frame);
+  view->is_mapped = FALSE;
+}
