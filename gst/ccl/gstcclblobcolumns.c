@@ -52,6 +52,19 @@ is_valid_class_id (gconstpointer data)
   return ((const GstCclClassId *) data)->class_id <= G_MAXUINT16;
 }
 
+/* Bounds of the core: the arithmetic of the measures does not overflow. */
+static gboolean
+is_valid_intensity (gconstpointer data)
+{
+  const GstCclIntensityCounts *const c = data;
+  const guint64 max_sum = G_GUINT64_CONSTANT (1) << 44, max_of_places = G_GUINT64_CONSTANT (1) << 58;
+
+  return c->min <= c->max && c->max <= G_MAXUINT16 && c->has_chroma <= 1 && c->sum <= max_sum
+      && c->squares <= G_GUINT64_CONSTANT (1) << 60 && c->x <= max_of_places && c->y <= max_of_places
+      && c->xx[1] <= G_MAXUINT8 && c->xy[1] <= G_MAXUINT8 && c->yy[1] <= G_MAXUINT8 && c->cb <= max_sum
+      && c->cr <= max_sum;
+}
+
 #define INFO(type, n_words, n_longs, repeats, is_valid) {n_words, n_longs, sizeof (type), repeats, is_valid}
 
 const GstCclColumnInfo gst_ccl_column_infos[GST_CCL_N_COLUMNS] = {
@@ -60,6 +73,7 @@ const GstCclColumnInfo gst_ccl_column_infos[GST_CCL_N_COLUMNS] = {
   [GST_CCL_COLUMN_FILLED] = INFO (GstCclFilledCounts, 2, 1, FALSE, is_valid_filled),
   [GST_CCL_COLUMN_HOLES] = INFO (GstCclHole, 8, 0, TRUE, is_valid_hole),
   [GST_CCL_COLUMN_CLASS_ID] = INFO (GstCclClassId, 2, 0, FALSE, is_valid_class_id),
+  [GST_CCL_COLUMN_INTENSITY] = INFO (GstCclIntensityCounts, 4, 12, FALSE, is_valid_intensity),
 };
 
 #define ASSERT_RESERVED_AT(type, offset) G_STATIC_ASSERT (G_STRUCT_OFFSET (type, _gst_reserved) == (offset))

@@ -137,6 +137,52 @@ GBytes *gst_ccl_blob_list_get_class_ids (const GstCclBlobList * list);
 GST_CCL_API
 gboolean gst_ccl_blob_meta_get_class_id (const GstCclBlobMeta * meta, guint index, guint * class_id);
 
+/**
+ * GstCclIntensityCounts:
+ * @label: the blob, by its #GstCclBlob.label
+ * @min: smallest luma I of its pixels
+ * @max: largest one
+ * @has_chroma: 1, or 0 where the frame has none
+ * @sum: sum of I
+ * @squares: sum of I²
+ * @x: sum of x·I
+ * @y: sum of y·I
+ * @xx: sum of x²·I, the low 64 bits first
+ * @xy: sum of x·y·I
+ * @yy: sum of y²·I
+ * @cb: sum of the blue difference
+ * @cr: sum of the red difference
+ *
+ * Exact integers behind the intensity of a blob.
+ */
+typedef struct
+{
+  guint32 label;
+  guint32 min;
+  guint32 max;
+  guint32 has_chroma;
+  guint64 sum;
+  guint64 squares;
+  guint64 x;
+  guint64 y;
+  guint64 xx[2];
+  guint64 xy[2];
+  guint64 yy[2];
+  guint64 cb;
+  guint64 cr;
+
+  /*< private >*/
+  guint64 _gst_reserved[2];
+} GstCclIntensityCounts;
+
+/* Sets the sums behind the intensity. */
+GST_CCL_API
+void gst_ccl_blob_list_set_intensity (GstCclBlobList * list, GBytes * intensity);
+
+/* Gets the sums that gst_ccl_blob_list_set_intensity() has set. */
+GST_CCL_API
+GBytes *gst_ccl_blob_list_get_intensity (const GstCclBlobList * list);
+
 /* Sets the counts of @other. */
 GST_CCL_API
 void gst_ccl_blob_list_copy_columns (GstCclBlobList * list, const GstCclBlobList * other);
@@ -194,6 +240,26 @@ const GstCclHole *gst_ccl_blob_meta_list_holes (const GstCclBlobMeta * meta, gui
 GST_CCL_API
 void gst_ccl_blob_meta_get_hole_box (const GstCclBlobMeta * meta, const GstCclHole * hole, gdouble * x, gdouble * y,
     gdouble * width, gdouble * height);
+
+/* With ccllabel features=intensity, of the frame under the mask. FALSE: not measured. */
+
+/* Gets the luma of the pixels of a blob, in the values of the frame. */
+GST_CCL_API
+gboolean gst_ccl_blob_meta_get_intensity (const GstCclBlobMeta * meta, guint index, gdouble * min, gdouble * max,
+    gdouble * mean, gdouble * std);
+
+/* Gets the mean chroma of the pixels of a blob, in the values of the frame. */
+GST_CCL_API
+gboolean gst_ccl_blob_meta_get_chroma (const GstCclBlobMeta * meta, guint index, gdouble * cb, gdouble * cr);
+
+/* Gets the centroid of a blob in which each pixel weighs as much as its luma. */
+GST_CCL_API
+gboolean gst_ccl_blob_meta_get_weighted_centroid (const GstCclBlobMeta * meta, guint index, gdouble * x, gdouble * y);
+
+/* Gets the covariance of a blob in which each pixel weighs as much as its luma. */
+GST_CCL_API
+gboolean gst_ccl_blob_meta_get_weighted_covariance (const GstCclBlobMeta * meta, guint index, gdouble * xx, gdouble * xy,
+    gdouble * yy);
 
 G_END_DECLS
 

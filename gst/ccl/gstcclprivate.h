@@ -27,6 +27,7 @@ typedef enum
   GST_CCL_COLUMN_FILLED,        /* GstCclFilledCounts */
   GST_CCL_COLUMN_HOLES,         /* GstCclHole: of each blob as many as it has */
   GST_CCL_COLUMN_CLASS_ID,      /* GstCclClassId */
+  GST_CCL_COLUMN_INTENSITY,     /* GstCclIntensityCounts */
   GST_CCL_N_COLUMNS,
 } GstCclColumn;
 

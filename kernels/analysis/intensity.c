@@ -36,7 +36,7 @@ void ccl_intensity_measures(const CclIntensityCounts *c, uint64_t area, CclInten
     m->max = c->max;
     m->sum = (double)c->sum;
     m->mean = (double)c->sum / n;
-    m->std = sqrt((double)((Wide)area * c->squares - (Wide)c->sum * c->sum)) / n;
+    m->std = sqrt(fmax((double)((Wide)area * c->squares - (Wide)c->sum * c->sum), 0)) / n; /* never below 0 of a real picture */
     m->cb = c->has_chroma ? (double)c->chroma[0] / n : NAN;
     m->cr = c->has_chroma ? (double)c->chroma[1] / n : NAN;
     m->x = m->y = m->xx = m->xy = m->yy = NAN;

@@ -4,17 +4,16 @@
 /* Intensity of the frame under its mask, from the picture to the filter. */
 #include "ccllabel.h"
 
+#include <math.h>
+
+#include <gst/ccl/gstcclblobmeasures.h>
 #include <gst/ccl/gstcclmaskmeta.h>
 
 /* Three blobs of two, three and one pixels. */
 static Mask
 three_mask (void)
 {
-  return MASK ( /**/
-      "##....#.",
-      "........",
-      "..###...",
-      "........");
+  return MASK ( /**/ "##....#.", "........", "..###...", "........");
 }
 
 /* Luma is 10 x + y, blue difference 100 + x, red difference 200 + y. */
@@ -48,13 +47,14 @@ static GstFlowReturn
 push_picture (GstHarness * harness, GstVideoFormat format, guint width, guint height)
 {
   Mask mask = three_mask ();
-  GstBuffer *const mask_buffer = buffer_from_mask (GST_VIDEO_FORMAT_GRAY8, &mask), *const frame = gradient (format, width,
+  GstBuffer *const mask_buffer = buffer_from_mask (GST_VIDEO_FORMAT_GRAY8, &mask), *const frame =
+      gradient (format, width,
       height);
   gsize offset[GST_VIDEO_MAX_PLANES] = { 0 };
   gint stride[GST_VIDEO_MAX_PLANES] = { GST_ROUND_UP_4 (mask.width) };
 
-  gst_buffer_add_video_meta_full (mask_buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, mask.width, mask.height, 1,
-      offset, stride);
+  gst_buffer_add_video_meta_full (mask_buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, mask.width,
+      mask.height, 1, offset, stride);
   gst_buffer_add_ccl_mask_meta (frame, mask_buffer, width, height);
   gst_buffer_unref (mask_buffer);
   mask_free (&mask);
@@ -92,7 +92,8 @@ static const struct
 
 GST_START_TEST (test_filters)
 {
-  static const GstVideoFormat of_pictures[] = { GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_GRAY16_LE, GST_VIDEO_FORMAT_I420,
+  static const GstVideoFormat of_pictures[] =
+      { GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_GRAY16_LE, GST_VIDEO_FORMAT_I420,
     GST_VIDEO_FORMAT_YV12, GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_NV21
   };
 
@@ -114,12 +115,65 @@ GST_START_TEST (test_filters)
 
         found |= 1u << (blob->x == 0 ? 0 : blob->x == 6 ? 1 : 2);
       }
-      fail_unless (found == expected, "%s, \"%s\": blobs 0x%x instead of 0x%x", gst_video_format_to_string (of_pictures[f]),
-          filters[i].filter, found, expected);
+      fail_unless (found == expected, "%s, \"%s\": blobs 0x%x instead of 0x%x",
+          gst_video_format_to_string (of_pictures[f]), filters[i].filter, found, expected);
       gst_buffer_unref (buffer);
       gst_harness_teardown (harness);
       g_free (settings);
     }
+}
+
+GST_END_TEST;
+
+/* The measures in the metadata, behind elements that pass them on. */
+GST_START_TEST (test_measures)
+{
+  GstHarness *const harness =
+      intensity_harness ("features=intensity ! ccltrack ! cclmetaremap", GST_VIDEO_FORMAT_NV12, 8, 4);
+  gdouble min, max, mean, std, cb, cr, x, y, xx, xy, yy;
+  GstCclBlobMeta *meta;
+  GstBuffer *buffer;
+
+  fail_unless_equals_int (push_picture (harness, GST_VIDEO_FORMAT_NV12, 8, 4), GST_FLOW_OK);
+  buffer = gst_harness_pull (harness);
+  meta = gst_buffer_get_ccl_blob_meta (buffer);
+  fail_unless_equals_int (gst_ccl_blob_meta_get_length (meta), 3);
+  /* 22, 32 and 42, at x 2 to 4; chroma of x 1 and 2 */
+  fail_unless (gst_ccl_blob_meta_get_intensity (meta, 2, &min, &max, &mean, &std));
+  fail_unless (min == 22 && max == 42 && mean == 32
+      && ABS (std - sqrt (200 / 3.)) < 1e-12, "%g %g %g %g", min, max, mean, std);
+  fail_unless (gst_ccl_blob_meta_get_chroma (meta, 2, &cb, &cr));
+  fail_unless (ABS (cb - (101 + 101 + 102) / 3.) < 1e-12 && cr == 201, "%g %g", cb, cr);
+  fail_unless (gst_ccl_blob_meta_get_weighted_centroid (meta, 2, &x, &y));
+  fail_unless (ABS (x - (3 + 20 / 96.)) < 1e-12 && y == 2, "%g %g", x, y);
+  fail_unless (gst_ccl_blob_meta_get_weighted_covariance (meta, 2, &xx, &xy, &yy));
+  fail_unless (ABS (xx - (64 / 96. - 400 / 9216.)) < 1e-12 && xy == 0 && yy == 0, "%g %g %g", xx, xy, yy);
+  gst_buffer_unref (buffer);
+  gst_harness_teardown (harness);
+}
+
+GST_END_TEST;
+
+/* Without the group there is nothing; the mask can be the picture itself. */
+GST_START_TEST (test_frame_is_the_mask)
+{
+  Mask mask = three_mask ();
+  GstHarness *harness = label_harness (0, "");
+  gdouble min, max;
+
+  set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
+  for (guint i = 0; i < 2; i++) {
+    GstBuffer *const buffer = label_mask (harness, &mask, i);
+    GstCclBlobMeta *const meta = gst_buffer_get_ccl_blob_meta (buffer);
+
+    fail_unless_equals_int (gst_ccl_blob_meta_get_intensity (meta, 0, &min, &max, NULL, NULL), i);
+    fail_unless ((min > 0) == (i == 1) && max == min, "%g %g", min, max);
+    fail_if (gst_ccl_blob_meta_get_chroma (meta, 0, NULL, NULL));
+    gst_buffer_unref (buffer);
+    set_label (harness, "features", "basic+intensity");
+  }
+  gst_harness_teardown (harness);
+  mask_free (&mask);
 }
 
 GST_END_TEST;
@@ -166,6 +220,8 @@ ccllabel_add_intensity_tests (Suite * suite)
   TCase *tests = tcase_create ("intensity");
 
   tcase_add_test (tests, test_filters);
+  tcase_add_test (tests, test_measures);
+  tcase_add_test (tests, test_frame_is_the_mask);
   tcase_add_test (tests, test_refused_picture);
   tcase_add_test (tests, test_frame_stays);
   suite_add_tcase (suite, tests);

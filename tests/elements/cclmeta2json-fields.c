@@ -247,6 +247,59 @@ GST_START_TEST (test_hull_fields)
 
 GST_END_TEST;
 
+/* A gray blob of black pixels, and one with chroma. */
+GST_START_TEST (test_intensity_fields)
+{
+  static const GstCclIntensityCounts counts[] = {
+    {1, 0, 0, 0, 0, 0, 0, 0, {0}, {0}, {0}, 0, 0, {0}},
+    {2, 5, 9, 1, 84, 600, 882, 840, {9300, 0}, {8820, 0}, {8460, 0}, 1212, 1218, {0}},
+  };
+  static const struct
+  {
+    const gchar *name;
+    gdouble values[3];
+  } fields[] = {
+    {"intensity_mean", {7}}, {"intensity_std", {1}}, {"cb_mean", {101}}, {"cr_mean", {101.5}},
+    {"centroid_weighted", {10.5, 10}}, {"cov_weighted", {9300 / 84. - 110.25, 0, 8460 / 84. - 100}},
+  };
+  GstHarness *h = new_harness ();
+  GstBuffer *frame = video_frame (0);
+  const GstCclBlob blobs[2] = { rectangle (1, 0, 0, 2, 2), rectangle (2, 9, 9, 4, 3) };
+  GstCclBlobMeta *const meta = attach_blobs (frame, blobs, 2);
+  GBytes *const bytes = g_bytes_new_static (counts, sizeof (counts));
+  JsonNode *line;
+  JsonArray *array;
+  JsonObject *blob;
+
+  gst_ccl_blob_list_set_intensity (meta->list, bytes);
+  g_bytes_unref (bytes);
+  line = push_for_json (h, frame);
+  assert_schema ("ccl-blob-1.schema.json", line);
+  array = json_object_get_array_member (json_node_get_object (line), "blobs");
+
+  blob = json_array_get_object_element (array, 0);
+  fail_unless_equals_int (json_object_get_int_member (blob, "intensity_max"), 0);
+  fail_if (json_object_has_member (blob, "cb_mean") || json_object_has_member (blob, "centroid_weighted"));
+  blob = json_array_get_object_element (array, 1);
+  fail_unless_equals_int (json_object_get_int_member (blob, "intensity_min"), 5);
+  fail_unless_equals_int (json_object_get_int_member (blob, "intensity_max"), 9);
+  for (guint i = 0; i < G_N_ELEMENTS (fields); i++) {
+    JsonNode *const node = json_object_get_member (blob, fields[i].name);
+    JsonArray *const values = node && JSON_NODE_HOLDS_ARRAY (node) ? json_node_get_array (node) : NULL;
+
+    fail_unless (node != NULL, "%s", fields[i].name);
+    for (guint k = 0; k < (values ? json_array_get_length (values) : 1); k++) {
+      const gdouble value = values ? json_array_get_double_element (values, k) : json_node_get_double (node);
+
+      fail_unless (ABS (value - fields[i].values[k]) < 1e-9, "%s is %g", fields[i].name, value);
+    }
+  }
+  json_node_unref (line);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
 static void
 assert_numbers (JsonObject * object, const gchar * name, const gdouble * expected, guint n)
 {
@@ -411,6 +464,7 @@ json_field_tests (void)
   tcase_add_test (tests, test_optional_fields);
   tcase_add_test (tests, test_shape_fields);
   tcase_add_test (tests, test_hull_fields);
+  tcase_add_test (tests, test_intensity_fields);
   tcase_add_loop_test (tests, test_hull_of_a_scaled_mask, 0, 3);
   tcase_add_test (tests, test_beyond_63_bits);
   tcase_add_test (tests, test_source_defaults_to_name);

@@ -65,6 +65,49 @@ GST_START_TEST (test_contour)
 
 GST_END_TEST;
 
+/* A blob like an L, whose hull cuts the corner, a rectangle that stands on a corner, and a hole. */
+GST_START_TEST (test_shapes)
+{
+  static const GstCclPoint points[] = { {100, 80}, {120, 80}, {120, 120}, {160, 120}, {160, 140}, {100, 140} };
+  static const GstCclHullCounts hulls[] = { {1, 4000, 100, 1, 1, 0, 1, 1, 240, 280, -10, 20, 1, {0}} };
+  static const GstCclFilledCounts filled[] = { {1, 1, 3000, {0}} };
+  static const GstCclHole holes[] = { {1, 100, 100, 105, 125, 10, 10, 105, {0}} };
+  GBytes *const columns[] = { g_bytes_new_static (points, sizeof points), g_bytes_new_static (hulls, sizeof hulls),
+    g_bytes_new_static (filled, sizeof filled), g_bytes_new_static (holes, sizeof holes)
+  };
+  static const gchar *const draw[] = { "hull", "rectangle", "hole", "hull+rectangle+hole" };
+  GstCclBlob blobs[2] = { new_blob (1, 0, 100, 80, 60, 60), new_blob (2, 0, 200, 80, 40, 60) };
+
+  blobs[0].n_contour = 6;
+  for (guint i = 0; i < G_N_ELEMENTS (draw); i++) {
+    GstCclBlobList *const list = gst_ccl_blob_list_new (blobs, 2);
+    gchar *const settings = g_strdup_printf ("draw=%s color-by=fixed color=0xff12c834 line-width=2", draw[i]);
+    Fixture f = new_fixture (settings, "BGRx", 320, 240);
+    GstBuffer *buffer = new_frame (&f, 0);
+
+    gst_ccl_blob_list_set_points (list, columns[0]);
+    gst_ccl_blob_list_set_hull (list, columns[1]);
+    gst_ccl_blob_list_set_holes (list, columns[2], columns[3]);
+    gst_buffer_add_ccl_blob_meta (buffer, list, 320, 240);
+    gst_ccl_blob_list_unref (list);
+    buffer = push (&f, buffer);
+    /* from (120, 80) to (160, 120), where the contour has a corner at (120, 120) */
+    assert_equals_int ((pixel (&f, buffer, 130, 90) & 0xff00) > 0xb000, i == 0 || i == 3);
+    assert_equals_int (pixel (&f, buffer, 100, 110) == 0x12c834, i == 0 || i == 3);
+    /* x + y from 240 to 280, y - x from -10 to 20: a side from (125, 115) to (145, 135) */
+    assert_equals_int ((pixel (&f, buffer, 135, 125) & 0xff00) > 0xb000, i == 1 || i == 3);
+    assert_equals_int (pixel (&f, buffer, 110, 123) == 0x12c834, i >= 2);
+    assert_equals_int (pixel (&f, buffer, 220, 78), GROUND * 0x10101);
+    gst_buffer_unref (buffer);
+    gst_harness_teardown (f.harness);
+    g_free (settings);
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (columns); i++)
+    g_bytes_unref (columns[i]);
+}
+
+GST_END_TEST;
+
 /* Boxes over the border, and outside. */
 GST_START_TEST (test_border)
 {
@@ -166,6 +209,7 @@ overlay_blending_tests (void)
   tcase_set_timeout (tests, 120);
   tcase_add_test (tests, test_box);
   tcase_add_test (tests, test_contour);
+  tcase_add_test (tests, test_shapes);
   tcase_add_test (tests, test_border);
   tcase_add_test (tests, test_nowhere);
   tcase_add_test (tests, test_nothing_to_draw);

@@ -95,6 +95,7 @@ static const struct
   {"I420", "ccllabel ! ccloverlay", {NULL}},
   {"I420", "ccloverlay", {"Nothing to draw"}},
   {"I420", "ccllabel ! ccloverlay draw=box+contour", {"draw says contour, but no blob has one"}},
+  {"I420", "ccllabel ! ccloverlay draw=box+hull", {"draw says hull, but no blob has a contour"}},
   {"I420", "ccllabel contours=true ! ccloverlay draw=box+contour", {NULL}},
   {"I420", "ccllabel ! ccloverlay draw=0", {"draw is empty"}},
   {"I420", "ccllabel ! ccloverlay color=0xffff0000", {"color=0xffff0000 has no effect: color-by is not fixed"}},

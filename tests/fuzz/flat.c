@@ -50,6 +50,10 @@ read_blobs (const GstCclBlobMeta * meta)
     gst_ccl_blob_meta_get_hole (meta, i, 1, &(GstCclHole) { 0 });
     gst_ccl_blob_meta_get_min_rect (meta, i, &a, &b, &c);
     gst_ccl_blob_meta_get_class_id (meta, i, &n);
+    gst_ccl_blob_meta_get_intensity (meta, i, &a, &b, &c, &d);
+    gst_ccl_blob_meta_get_chroma (meta, i, &a, &b);
+    gst_ccl_blob_meta_get_weighted_centroid (meta, i, &a, &b);
+    gst_ccl_blob_meta_get_weighted_covariance (meta, i, &a, &b, &c);
   }
   g_free (gst_ccl_blob_meta_to_string (meta));
 }

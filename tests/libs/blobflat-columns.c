@@ -49,6 +49,14 @@ GST_START_TEST (test_absurd_counts_are_refused)
     {0, 3, "a label twice"}, {4, 65536, "more than 16 bits"},
   };
 
+  static const Change of_intensity[] = {
+    {-12, 0, "no column"}, {0, 3, "a label twice"}, {4, 201, "min above max"}, {8, 65536, "more than 16 bits"},
+    {12, 2, "more than chroma"}, {20, 0x1001, "too large a sum"}, {28, 1u << 29, "too large squares"},
+    {36, 1u << 27, "too large x"}, {44, 1u << 27, "too large y"}, {56, 256, "too large xx"}, {72, 256, "too large xy"},
+    {88, 256, "too large yy"}, {100, 0x1001, "too much blue"}, {108, 0x1001, "too much red"},
+  };
+
+  assert_changes_refused (WITH_INTENSITY, 2 * 112, of_intensity, G_N_ELEMENTS (of_intensity));
   assert_changes_refused (WITH_SHAPE, 2 * 20, of_shape, G_N_ELEMENTS (of_shape));
   assert_changes_refused (WITH_SHAPE | WITH_HULL, 2 * 56, of_hull, G_N_ELEMENTS (of_hull));
   assert_changes_refused (WITH_HOLES, 2 * 32, of_holes, G_N_ELEMENTS (of_holes));

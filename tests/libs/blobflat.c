@@ -35,6 +35,7 @@ assert_same (const GstCclBlobMeta * a, const GstCclBlobMeta * b)
     assert_same_hull (a, b, i);
     assert_same_holes (a, b, i);
     assert_same_class_id (a, b, i);
+    assert_same_intensity (a, b, i);
   }
 }
 
@@ -43,8 +44,9 @@ static gsize
 columns_size (gint with)
 {
   const gsize entries = 2 * ((with & WITH_SHAPE ? 20 : 0) + (with & WITH_HULL ? 56 : 0) + (with & WITH_HOLES ? 16 + 32 : 0)
-      + (with & WITH_CLASS_IDS ? 8 : 0));
-  const guint n_columns = !!(with & WITH_SHAPE) + !!(with & WITH_HULL) + 2 * !!(with & WITH_HOLES) + 1;
+      + (with & WITH_CLASS_IDS ? 8 : 0) + (with & WITH_INTENSITY ? 16 + 96 : 0));
+  const guint n_columns = !!(with & WITH_SHAPE) + !!(with & WITH_HULL) + 2 * !!(with & WITH_HOLES)
+      + !!(with & WITH_CLASS_IDS) + !!(with & WITH_INTENSITY);
 
   if (with >= WITH_CLASS_IDS)
     return entries + 4 + 8 * n_columns;
@@ -357,6 +359,7 @@ use (GstBuffer * buffer, GstCclBlobMeta * meta, const guint8 * data, gsize size)
     fail_unless (c >= 0 && c <= 1 && d >= 0);
     assert_same_hull (meta, meta, i);
     assert_same_holes (meta, meta, i);
+    assert_same_intensity (meta, meta, i);
     gst_ccl_blob_get_covariance (blob, &a, &b, &c);
     gst_ccl_blob_get_axes (blob, &a, &b);
     gst_ccl_blob_get_extent (blob);
@@ -453,11 +456,13 @@ blobflat_suite (void)
   tcase_set_timeout (tests, 120);
   tcase_add_loop_test (tests, test_round_trip, 0, 18);
   tcase_add_loop_test (tests, test_round_trip, 32, 34);
-  tcase_add_loop_test (tests, test_round_trip, 60, 64);
+  tcase_add_loop_test (tests, test_round_trip, 60, 66);
+  tcase_add_loop_test (tests, test_round_trip, 124, 128);
   tcase_add_test (tests, test_round_trip_of_nothing);
   tcase_add_test (tests, test_round_trip_of_extremes);
   tcase_add_loop_test (tests, test_every_truncation_is_refused, 0, 18);
   tcase_add_loop_test (tests, test_every_truncation_is_refused, 32, 34);
+  tcase_add_loop_test (tests, test_every_truncation_is_refused, 64, 65);
   tcase_add_loop_test (tests, test_every_damaged_byte_is_refused, 0, 18);
   tcase_add_loop_test (tests, test_every_damaged_byte_is_refused, 32, 34);
   tcase_add_test (tests, test_absurd_numbers_are_refused);
@@ -466,6 +471,7 @@ blobflat_suite (void)
   blobflat_add_columns_tests (tests);
   tcase_add_loop_test (tests, test_fuzz, 0, 18);
   tcase_add_loop_test (tests, test_fuzz, 32, 34);
+  tcase_add_loop_test (tests, test_fuzz, 64, 65);
   tcase_add_test (tests, test_long_names);
   tcase_add_test (tests, test_many_names);      /* last of those that need new names */
   tcase_add_test (tests, test_gst_meta_serialize);

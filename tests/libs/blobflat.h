@@ -25,6 +25,7 @@
 #define WITH_HULL 8
 #define WITH_HOLES 16
 #define WITH_CLASS_IDS 32
+#define WITH_INTENSITY 64
 
 static inline void
 add_more (GstCclBlobMeta * meta, gint with)
@@ -39,6 +40,8 @@ add_more (GstCclBlobMeta * meta, gint with)
     add_holes (meta);
   if (with & WITH_CLASS_IDS)
     add_class_ids (meta);
+  if (with & WITH_INTENSITY)
+    add_intensity (meta);
   if (with & WITH_VOLUMES)
     ((GstCclBlob *) gst_ccl_blob_meta_get_blob (meta, 1))->volume_id = G_GUINT64_CONSTANT (5000000002);
 }

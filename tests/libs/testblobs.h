@@ -98,6 +98,37 @@ assert_same_class_id (const GstCclBlobMeta * a, const GstCclBlobMeta * b, guint 
   fail_unless_equals_int (in_a, in_b);
 }
 
+/* Of the second, which is gray, and of the last. */
+static inline void
+add_intensity (GstCclBlobMeta * meta)
+{
+  static const GstCclIntensityCounts counts[] = {
+    {2, 200, 200, 0, 200, 40000, 4000, 1000, {80000, 0}, {20000, 0}, {5000, 0}, 0, 0, {0}},
+    {3, 0, 65535, 1, 70000, 4299161225, 700000, 1050000, {7000000, 0}, {10500000, 0}, {15750000, 1}, 12288, 12000, {0}},
+  };
+  GBytes *const bytes = g_bytes_new_static (counts, sizeof (counts));
+
+  gst_ccl_blob_list_set_intensity (meta->list, bytes);
+  g_bytes_unref (bytes);
+}
+
+static inline void
+assert_same_intensity (const GstCclBlobMeta * a, const GstCclBlobMeta * b, guint index)
+{
+  gdouble in_a[12] = { 0 }, in_b[12] = { 0 };
+
+  for (guint i = 0; i < 2; i++) {
+    const GstCclBlobMeta *const meta = i ? b : a;
+    gdouble *const to = i ? in_b : in_a;
+
+    to[0] = gst_ccl_blob_meta_get_intensity (meta, index, &to[1], &to[2], &to[3], &to[4]);
+    gst_ccl_blob_meta_get_chroma (meta, index, &to[5], &to[6]);
+    gst_ccl_blob_meta_get_weighted_centroid (meta, index, &to[7], &to[8]);
+    gst_ccl_blob_meta_get_weighted_covariance (meta, index, &to[9], &to[10], &to[11]);
+  }
+  fail_unless (memcmp (in_a, in_b, sizeof (in_a)) == 0, "intensity of blob %u", index);
+}
+
 /* The first has two holes, the last none. */
 static inline void
 add_holes (GstCclBlobMeta * meta)

@@ -150,6 +150,33 @@ class Peers(unittest.TestCase):
                         alone = (table.labels == blob["label"]).astype(int)
                         self.assertEqual(measure.regionprops(alone)[0].solidity, blob["solidity"])
 
+    @unittest.skipUnless(measure, "needs scikit-image")
+    def test_intensity(self):
+        rng = np.random.default_rng(38)
+        for kind in np.uint8, np.uint16:
+            for name, mask in masks():
+                picture = rng.integers(0, np.iinfo(kind).max + 1, mask.shape, dtype=kind)
+                table = gstccl.analyze(mask, labels=True, features="intensity", picture=picture)
+                # Of integers scikit-image takes sums in the type of the picture.
+                regions = measure.regionprops(table.labels.astype(int), intensity_image=picture.astype(float))
+                for blob, region in list(zip(table, regions))[:100]:
+                    with self.subTest(mask=name, kind=kind, label=region.label):
+                        self.compare_intensity(blob, region)
+
+    def compare_intensity(self, blob, region):
+        values = region.image_intensity[region.image]
+        self.assertEqual((blob["intensity_min"], blob["intensity_max"]), (region.intensity_min, region.intensity_max))
+        self.assertEqual(blob["intensity_sum"], values.sum())
+        np.testing.assert_allclose(blob["intensity_mean"], region.intensity_mean, rtol=1e-12)
+        np.testing.assert_allclose(blob["intensity_std"], values.std(), rtol=1e-9, atol=1e-9)
+        if not values.sum():
+            self.assertTrue(np.isnan([*blob["centroid_weighted"], *blob["covariance_weighted"]]).all())
+            return
+        np.testing.assert_allclose(blob["centroid_weighted"], region.centroid_weighted[::-1], rtol=1e-12)
+        central = region.moments_weighted_central
+        covariance = np.array((central[0, 2], central[1, 1], central[2, 0])) / central[0, 0]
+        np.testing.assert_allclose(blob["covariance_weighted"], covariance, rtol=1e-9, atol=1e-9)
+
     def compare(self, blob, region):
         y0, x0, y1, x1 = region.bbox
         self.assertEqual((blob["x0"], blob["y0"], blob["x1"], blob["y1"], blob["area"]), (x0, y0, x1, y1, region.area))

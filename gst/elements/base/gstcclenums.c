@@ -81,14 +81,14 @@ static const GFlagsValue attach[] = {
 };
 
 DEFINE_TYPE (attach, "Attach", g_flags_register_static)
-
-static const GFlagsValue features[] = {
-  {GST_CCL_FEATURES_BASIC, "Box, area, centroid and covariance: always", "basic"},
-  {GST_CCL_FEATURES_SHAPE, "Holes, perimeters, circularity and compactness (CPU)", "shape"},
-  {GST_CCL_FEATURES_HULL, "Convex hull, diameters and smallest rectangle (CPU)", "hull"},
-  {GST_CCL_FEATURES_HOLES, "Filled area, and each hole with its area and box (CPU)", "holes"},
-  {0, NULL, NULL}
-};
+     static const GFlagsValue features[] = {
+       {GST_CCL_FEATURES_BASIC, "Box, area, centroid and covariance: always", "basic"},
+       {GST_CCL_FEATURES_SHAPE, "Holes, perimeters, circularity and compactness (CPU)", "shape"},
+       {GST_CCL_FEATURES_HULL, "Convex hull, diameters and smallest rectangle (CPU)", "hull"},
+       {GST_CCL_FEATURES_HOLES, "Filled area, and each hole with its area and box (CPU)", "holes"},
+       {GST_CCL_FEATURES_INTENSITY, "Luma and chroma of the frame under the mask (CPU)", "intensity"},
+       {0, NULL, NULL}
+     };
 
 DEFINE_TYPE (features, "Features", g_flags_register_static)
 
@@ -205,19 +205,21 @@ static const GEnumValue evaluation_point[] = {
 };
 
 DEFINE_TYPE (evaluation_point, "EvaluationPoint", g_enum_register_static)
-
-static const GFlagsValue draw[] = {
-  {GST_CCL_DRAW_BOX, "Box: dashed when predicted, faint when tentative, double when merged", "box"},
-  {GST_CCL_DRAW_CENTROID, "Centre of gravity", "centroid"},
-  {GST_CCL_DRAW_ELLIPSE, "Ellipse with the same second moments", "ellipse"},
-  {GST_CCL_DRAW_ID, "Number of the track; without one, the label", "id"},
-  {GST_CCL_DRAW_AREA, "Area in pixels of the frame", "area"},
-  {GST_CCL_DRAW_TRAIL, "Past positions of the track", "trail"},
-  {GST_CCL_DRAW_ZONE, "Zones and what they count", "zone"},
-  {GST_CCL_DRAW_COUNT, "Number of objects", "count"},
-  {GST_CCL_DRAW_CONTOUR, "Outline, where ccllabel contours=true traced it", "contour"},
-  {0, NULL, NULL}
-};
+     static const GFlagsValue draw[] = {
+       {GST_CCL_DRAW_BOX, "Box: dashed when predicted, faint when tentative, double when merged", "box"},
+       {GST_CCL_DRAW_CENTROID, "Centre of gravity", "centroid"},
+       {GST_CCL_DRAW_ELLIPSE, "Ellipse with the same second moments", "ellipse"},
+       {GST_CCL_DRAW_ID, "Number of the track; without one, the label", "id"},
+       {GST_CCL_DRAW_AREA, "Area in pixels of the frame", "area"},
+       {GST_CCL_DRAW_TRAIL, "Past positions of the track", "trail"},
+       {GST_CCL_DRAW_ZONE, "Zones and what they count", "zone"},
+       {GST_CCL_DRAW_COUNT, "Number of objects", "count"},
+       {GST_CCL_DRAW_CONTOUR, "Outline, where ccllabel contours=true traced it", "contour"},
+       {GST_CCL_DRAW_HULL, "Convex hull of the outline", "hull"},
+       {GST_CCL_DRAW_RECTANGLE, "Smallest rectangle, from ccllabel features=hull", "rectangle"},
+       {GST_CCL_DRAW_HOLE, "Box of each hole, from ccllabel features=holes", "hole"},
+       {0, NULL, NULL}
+     };
 
 static const GEnumValue color_by[] = {
   {GST_CCL_COLOR_BY_LABEL, "Blobs, by their number in the frame", "label"},

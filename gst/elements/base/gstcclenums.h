@@ -61,6 +61,7 @@ typedef enum
   GST_CCL_FEATURES_SHAPE = (1 << 1),
   GST_CCL_FEATURES_HULL = (1 << 2),
   GST_CCL_FEATURES_HOLES = (1 << 3),
+  GST_CCL_FEATURES_INTENSITY = (1 << 4),
 } GstCclFeatures;
 
 #define GST_TYPE_CCL_FEATURES (gst_ccl_features_get_type ())
@@ -186,6 +187,9 @@ typedef enum
   GST_CCL_DRAW_ZONE = (1 << 6),
   GST_CCL_DRAW_COUNT = (1 << 7),
   GST_CCL_DRAW_CONTOUR = (1 << 8),
+  GST_CCL_DRAW_HULL = (1 << 9),
+  GST_CCL_DRAW_RECTANGLE = (1 << 10),
+  GST_CCL_DRAW_HOLE = (1 << 11),
 } GstCclDraw;
 
 #define GST_TYPE_CCL_DRAW (gst_ccl_draw_get_type ())

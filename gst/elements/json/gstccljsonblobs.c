@@ -186,6 +186,29 @@ set_holes (JsonObject * object, const GstCclBlobMeta * meta, guint index, gboole
   json_object_set_array_member (object, "holes", holes);
 }
 
+/* With ccllabel features=intensity. */
+static void
+set_intensity (JsonObject * object, const GstCclBlobMeta * meta, guint index)
+{
+  gdouble range[2], mean, std, chroma[2], centroid[2], cov[3];
+
+  if (!gst_ccl_blob_meta_get_intensity (meta, index, &range[0], &range[1], &mean, &std))
+    return;
+  json_object_set_int_member (object, "intensity_min", (gint64) range[0]);
+  json_object_set_int_member (object, "intensity_max", (gint64) range[1]);
+  json_object_set_member (object, "intensity_mean", gst_ccl_json_new_number (mean));
+  json_object_set_member (object, "intensity_std", gst_ccl_json_new_number (std));
+  if (gst_ccl_blob_meta_get_chroma (meta, index, &chroma[0], &chroma[1])) {
+    json_object_set_member (object, "cb_mean", gst_ccl_json_new_number (chroma[0]));
+    json_object_set_member (object, "cr_mean", gst_ccl_json_new_number (chroma[1]));
+  }
+  if (gst_ccl_blob_meta_get_weighted_centroid (meta, index, &centroid[0], &centroid[1])) {
+    gst_ccl_blob_meta_get_weighted_covariance (meta, index, &cov[0], &cov[1], &cov[2]);
+    gst_ccl_json_set_numbers (object, "centroid_weighted", centroid, 2);
+    gst_ccl_json_set_numbers (object, "cov_weighted", cov, 3);
+  }
+}
+
 static JsonObject *
 ccl_blob_object (const GstCclJsonFrame * frame, guint index, gboolean whole)
 {
@@ -213,6 +236,7 @@ ccl_blob_object (const GstCclJsonFrame * frame, guint index, gboolean whole)
   set_shape (object, meta, index);
   set_hull (object, meta, index);
   set_holes (object, meta, index, whole);
+  set_intensity (object, meta, index);
   gst_ccl_json_set_flag_words (object, "border", blob->flags, border_words, G_N_ELEMENTS (border_words));
   gst_ccl_json_set_id (object, "track", blob->track_id);
   gst_ccl_json_set_id (object, "parent", blob->parent_id);

@@ -105,6 +105,27 @@ add_class_ids (GstCclBlobList * list, const CclTable * table, const guint16 * cl
   return TRUE;
 }
 
+static gboolean
+add_intensity (GstCclBlobList * list, const CclTable * table)
+{
+  const gsize n = table->n_components;
+  GstCclIntensityCounts *const counts = g_try_new (GstCclIntensityCounts, n);
+
+  if (!counts)
+    return n == 0;
+  for (gsize i = 0; i < n; i++) {
+    const guint32 label = table->components[i].label;
+    const CclIntensityCounts *const c = &table->intensity[label - 1];
+
+    counts[i] = (GstCclIntensityCounts) {
+    .label = label,.min = c->min,.max = c->max,.has_chroma = c->has_chroma,.sum = c->sum,.squares = c->squares,.x =
+          c->x,.y = c->y,.xx = { c->xx[0], c->xx[1] },.xy = { c->xy[0], c->xy[1] },.yy = { c->yy[0], c->yy[1] },.cb =
+          c->chroma[0],.cr = c->chroma[1],};
+  }
+  add_column (list, counts, n, sizeof *counts, gst_ccl_blob_list_set_intensity);
+  return TRUE;
+}
+
 static GstCclHole
 hole_of (const CclHole * hole)
 {
@@ -170,6 +191,7 @@ add_columns (GstCclBlobList * list, const CclTable * table, const guint16 * clas
 {
   return (!table->shape || add_shape (list, table)) && (!table->hull || add_hull (list, table))
       && (!table->holes || !table->n_components || add_holes (list, table, max_holes))
+      && (!table->intensity || add_intensity (list, table))
       && (!table->class_ids || add_class_ids (list, table, classes));
 }
 

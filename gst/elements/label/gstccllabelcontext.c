@@ -191,7 +191,8 @@ gst_ccl_label_core_features (guint features)
 {
   return (features & GST_CCL_FEATURES_SHAPE ? CCL_FEATURE_SHAPE : 0)
       | (features & GST_CCL_FEATURES_HULL ? CCL_FEATURE_HULL : 0)
-      | (features & GST_CCL_FEATURES_HOLES ? CCL_FEATURE_HOLES : 0);
+      | (features & GST_CCL_FEATURES_HOLES ? CCL_FEATURE_HOLES : 0)
+      | (features & GST_CCL_FEATURES_INTENSITY ? CCL_FEATURE_INTENSITY : 0);
 }
 
 gboolean

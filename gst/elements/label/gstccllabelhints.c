@@ -112,7 +112,7 @@ gst_ccl_label_feature_names (const GstCclLabel * self, guint features)
   if (!asked)
     return gst_ccl_blob_filter_names (self->now.expression, self->now.order, features);
   return g_strdup (asked & CCL_FEATURE_SHAPE ? "features=shape" : asked & CCL_FEATURE_HULL ? "features=hull" :
-      "features=holes");
+      asked & CCL_FEATURE_HOLES ? "features=holes" : "features=intensity");
 }
 
 /* Warns when the CPU labels although there is a GPU, because a feature was asked for that the GPU does not measure. With

@@ -28,7 +28,8 @@ is_inside (const GstVideoFrame * frame, guint component)
   const guint plane = GST_VIDEO_FRAME_COMP_PLANE (frame, component);
   const GstMapInfo *const map = &frame->map[frame->meta ? plane : 0];
   const gint stride = GST_VIDEO_FRAME_PLANE_STRIDE (frame, plane);
-  const gsize row = (GST_VIDEO_FRAME_COMP_WIDTH (frame, component) - 1) * (gsize) GST_VIDEO_FRAME_COMP_PSTRIDE (frame, component)
+  const gsize row =
+      (GST_VIDEO_FRAME_COMP_WIDTH (frame, component) - 1) * (gsize) GST_VIDEO_FRAME_COMP_PSTRIDE (frame, component)
       + (GST_VIDEO_FORMAT_INFO_BITS (frame->info.finfo) > 8 ? 2 : 1);
   const guint8 *const data = GST_VIDEO_FRAME_COMP_DATA (frame, component);
 
@@ -45,10 +46,8 @@ use_planes (CclPicture * picture, const GstVideoFrame * frame)
   const guint size = GST_VIDEO_FORMAT_INFO_BITS (format) > 8 ? 2 : 1;
 
   *picture = (CclPicture) {
-    .luma = GST_VIDEO_FRAME_COMP_DATA (frame, GST_VIDEO_COMP_Y),
-    .stride = GST_VIDEO_FRAME_COMP_STRIDE (frame, GST_VIDEO_COMP_Y),
-    .sample_size = size,
-  };
+  .luma = GST_VIDEO_FRAME_COMP_DATA (frame, GST_VIDEO_COMP_Y),.stride =
+        GST_VIDEO_FRAME_COMP_STRIDE (frame, GST_VIDEO_COMP_Y),.sample_size = size,};
   if (!is_inside (frame, GST_VIDEO_COMP_Y))
     return FALSE;
   if (GST_VIDEO_FORMAT_INFO_IS_GRAY (format))

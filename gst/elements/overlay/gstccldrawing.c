@@ -9,6 +9,7 @@
 
 #include "base/gstcclmetas.h"
 #include "base/gstcclvector.h"
+#include "gstcclshapes.h"
 #include "gstccltexts.h"
 #include "gstccltrails.h"
 #include "gstcclzonedrawing.h"
@@ -238,6 +239,21 @@ draw_contour (GstCclDrawing * drawing, const Object * object, GstCclColour colou
 }
 
 static void
+draw_shapes (GstCclDrawing * drawing, const Object * object, GstCclColour colour, gdouble alpha)
+{
+  const guint draw = drawing->style->draw;
+
+  if (!drawing->blobs)
+    return;
+  if (draw & GST_CCL_DRAW_HULL)
+    gst_ccl_draw_hull (&drawing->pen, drawing->blobs, object->index, colour, alpha);
+  if (draw & GST_CCL_DRAW_RECTANGLE)
+    gst_ccl_draw_rectangle (&drawing->pen, drawing->blobs, object->index, colour, alpha);
+  if (draw & GST_CCL_DRAW_HOLE)
+    gst_ccl_draw_holes (&drawing->pen, drawing->blobs, object->index, colour, alpha);
+}
+
+static void
 draw_object (GstCclDrawing * drawing, const Object * object)
 {
   const guint draw = drawing->style->draw;
@@ -248,6 +264,7 @@ draw_object (GstCclDrawing * drawing, const Object * object)
     draw_boxes (drawing, object, colour, alpha);
   if (draw & GST_CCL_DRAW_CONTOUR)
     draw_contour (drawing, object, colour, alpha);
+  draw_shapes (drawing, object, colour, alpha);
   if (draw & GST_CCL_DRAW_ELLIPSE) {
     const GstCclEllipse ellipse = { object->x, object->y, object->xx, object->xy, object->yy };
 

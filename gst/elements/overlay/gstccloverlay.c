@@ -239,10 +239,10 @@ give_hints (GstCclOverlay * self, GstBuffer * buffer, guint draw)
           || gst_buffer_get_meta (buffer, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)))
     GST_ELEMENT_WARNING (self, STREAM, FAILED, ("Nothing to draw: the frames carry no blobs, zones or regions."),
         ("Put ccllabel upstream, and between the two no element that drops metadata (see docs/metadata.md)."));
-  if (draw & GST_CCL_DRAW_CONTOUR && meta && gst_ccl_blob_meta_get_length (meta) > 0
+  if (draw & (GST_CCL_DRAW_CONTOUR | GST_CCL_DRAW_HULL) && meta && gst_ccl_blob_meta_get_length (meta) > 0
       && gst_ccl_hint_is_due (&self->n_without_contour, has_contour (meta)))
-    GST_ELEMENT_WARNING (self, STREAM, FAILED, ("draw says contour, but no blob has one."),
-        ("ccllabel traces them with contours=true."));
+    GST_ELEMENT_WARNING (self, STREAM, FAILED, ("draw says %s.", draw & GST_CCL_DRAW_CONTOUR ?
+            "contour, but no blob has one" : "hull, but no blob has a contour"), ("ccllabel traces them with contours=true."));
 }
 
 static GstFlowReturn
@@ -435,7 +435,8 @@ install_properties (GObjectClass * klass)
   const GParamFlags playing = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING;
 
   properties[PROP_DRAW] = g_param_spec_flags ("draw", "Draw",
-      "Items to draw (contour needs contours=true of ccllabel; trail and id need ccltrack; zone needs cclzone)",
+      "Items to draw (contour and hull need contours=true of ccllabel, rectangle and hole its features; trail and id "
+      "need ccltrack; zone needs cclzone)",
       GST_TYPE_CCL_DRAW, DEFAULT_DRAW, playing);
   properties[PROP_COLOR_BY] = g_param_spec_enum ("color-by", "Color by",
       "Choice of the color of an object", GST_TYPE_CCL_COLOR_BY, GST_CCL_COLOR_BY_TRACK, playing);

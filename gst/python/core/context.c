@@ -17,7 +17,7 @@ typedef struct Context {
 
 /* What one call of run() was given. */
 typedef struct Call {
-    PyObject *mask, *labels; /* labels: None or an array */
+    PyObject *mask, *labels, *picture; /* labels, picture: None or an array */
     unsigned threshold;
     int invert;
     CclFilter filter;
@@ -136,9 +136,9 @@ static bool parse_call(PyObject *arguments, Call *call)
 {
     unsigned long long min_area, max_area;
     CclFilter *filter = &call->filter;
-    if (!PyArg_ParseTuple(arguments, "OOIp(KKIIIIi)Id", &call->mask, &call->labels, &call->threshold, &call->invert, &min_area,
-                          &max_area, &filter->min_width, &filter->max_width, &filter->min_height, &filter->max_height,
-                          &call->border, &call->columns, &call->epsilon))
+    if (!PyArg_ParseTuple(arguments, "OOOIp(KKIIIIi)Id", &call->mask, &call->labels, &call->picture, &call->threshold,
+                          &call->invert, &min_area, &max_area, &filter->min_width, &filter->max_width, &filter->min_height,
+                          &filter->max_height, &call->border, &call->columns, &call->epsilon))
         return false;
     filter->min_area = min_area, filter->max_area = max_area;
     filter->border = (CclBorder)call->border;
@@ -180,7 +180,8 @@ static const struct {
     const char *name;
 } groups[] = { { COLUMN_SHAPE, CCL_FEATURE_SHAPE, "shape" },
                { COLUMN_HULL, CCL_FEATURE_HULL, "hull" },
-               { COLUMN_HOLES, CCL_FEATURE_HOLES, "holes" } };
+               { COLUMN_HOLES, CCL_FEATURE_HOLES, "holes" },
+               { COLUMN_INTENSITY, CCL_FEATURE_INTENSITY, "intensity" } };
 #define N_GROUPS (sizeof groups / sizeof *groups)
 
 PyObject *feature_bits(void)
@@ -206,9 +207,29 @@ static bool check_groups(const Context *self, unsigned columns)
     return true;
 }
 
-/* Both images are held here and given back by the caller. */
-static PyObject *run_on(Context *self, const Call *call, const Image *mask_image, const Image *label_image)
+/* The images of a call; those that it was not given have no data. */
+typedef struct Images {
+    Image mask, labels, picture;
+} Images;
+
+static bool check_picture(const Images *images)
 {
+    const Image *const picture = &images->picture, *const mask = &images->mask;
+    if (picture->data && (picture->width != mask->width || picture->height != mask->height))
+        PyErr_Format(PyExc_ValueError, "the picture has shape (%zd, %zd), the mask (%zd, %zd)", picture->height, picture->width,
+                     mask->height, mask->width);
+    else if (picture->data && picture->memory == CCL_MEMORY_DEVICE)
+        PyErr_SetString(PyExc_ValueError, "the picture is on a CUDA device: it must be in host memory");
+    return !PyErr_Occurred();
+}
+
+/* The images are held here and given back by the caller. */
+static PyObject *run_on(Context *self, const Call *call, const Images *images)
+{
+    const Image *const mask_image = &images->mask, *const label_image = &images->labels;
+    const CclPicture picture = { .luma = images->picture.data,
+                                 .stride = (size_t)images->picture.stride,
+                                 .sample_size = (unsigned)images->picture.pixel_size };
     const CclMask mask = {
         .data = mask_image->data,
         .stride = (size_t)mask_image->stride,
@@ -219,6 +240,7 @@ static PyObject *run_on(Context *self, const Call *call, const Image *mask_image
         .invert = call->invert,
         .memory = mask_image->memory,
         .producer_stream = mask_image->stream,
+        .picture = picture.luma ? &picture : NULL,
     };
     const CclLabels labels = { .data = (uint32_t *)(uintptr_t)label_image->data, .stride = (size_t)label_image->stride };
     if (labels.data && (label_image->width != mask_image->width || label_image->height != mask_image->height)) {
@@ -234,7 +256,7 @@ static PyObject *run_on(Context *self, const Call *call, const Image *mask_image
         PyErr_SetString(PyExc_ValueError, "contours need a mask in host memory: this one is on a CUDA device");
         return NULL;
     }
-    if (!check_groups(self, call->columns))
+    if (!check_groups(self, call->columns) || !check_picture(images))
         return NULL;
     CclTable table;
     CclFilter filter = call->filter;
@@ -247,20 +269,22 @@ static PyObject *run_on(Context *self, const Call *call, const Image *mask_image
 static PyObject *context_run(PyObject *object, PyObject *arguments)
 {
     Call call = { 0 };
-    Image mask, labels = { 0 };
-    if (!parse_call(arguments, &call) || !image_of_mask(call.mask, &mask))
+    Images images = { 0 };
+    if (!parse_call(arguments, &call) || !image_of_mask(call.mask, &images.mask))
         return NULL;
     PyObject *result = NULL;
-    if (call.labels == Py_None || image_of_labels(call.labels, &labels))
-        result = run_on((Context *)object, &call, &mask, &labels);
-    image_release(&labels);
-    image_release(&mask);
+    if ((call.labels == Py_None || image_of_labels(call.labels, &images.labels)) &&
+        (call.picture == Py_None || image_of_mask(call.picture, &images.picture)))
+        result = run_on((Context *)object, &call, &images);
+    image_release(&images.picture);
+    image_release(&images.labels);
+    image_release(&images.mask);
     return result;
 }
 
 static PyMethodDef methods[] = {
     { "run", context_run, METH_VARARGS,
-      "run(mask, labels, threshold, invert, filter, columns, epsilon)\n--\n\n"
+      "run(mask, labels, picture, threshold, invert, filter, columns, epsilon)\n--\n\n"
       "Analyses a mask: (records, blobs kept, blobs found, contours or None)." },
     { "close", context_close, METH_NOARGS, "close()\n--\n\nFrees the context's memory." },
     { "algorithm", context_algorithm, METH_NOARGS, "algorithm()\n--\n\nThe name of the labelling method." },

@@ -42,8 +42,9 @@ enum {
     COLUMN_SHAPE = 1 << 8,           /* 6: three 64-bit integers, three doubles; needs CCL_FEATURE_SHAPE */
     COLUMN_HULL = 1 << 9,            /* 10; needs CCL_FEATURE_HULL */
     COLUMN_HOLES = 1 << 10,          /* a 64-bit integer; needs CCL_FEATURE_HOLES */
-    COLUMN_CONVEXITY = 1 << 11,      /* 1; needs CCL_FEATURE_SHAPE and CCL_FEATURE_HULL */
-    COLUMN_CLASS_ID = 1 << 12,       /* a 64-bit integer; needs CCL_FOREGROUND_EQUAL */
+    COLUMN_INTENSITY = 1 << 11,      /* 10: three 64-bit integers, then doubles; needs CCL_FEATURE_INTENSITY */
+    COLUMN_CONVEXITY = 1 << 12,      /* 1; needs CCL_FEATURE_SHAPE and CCL_FEATURE_HULL */
+    COLUMN_CLASS_ID = 1 << 13,       /* a 64-bit integer; needs CCL_FOREGROUND_EQUAL */
 };
 
 /* Adds a number. False: a Python exception is set. */

@@ -45,6 +45,16 @@ static double *put_hull(double *to, const CclTable *table, const CclComponent *c
                10);
 }
 
+static double *put_intensity(double *to, const CclTable *table, const CclComponent *component)
+{
+    const CclIntensityCounts *const counts = &table->intensity[component->label - 1];
+    CclIntensityMeasures m;
+    ccl_intensity_measures(counts, component->moments.area, &m);
+    const int64_t integers[] = { counts->min, counts->max, (int64_t)counts->sum };
+    memcpy(to, integers, sizeof integers);
+    return put(to + 3, (double[]){ m.mean, m.std, m.x, m.y, m.xx, m.xy, m.yy }, 7);
+}
+
 static double convexity(const CclTable *table, const CclComponent *component)
 {
     CclShapeMeasures shape;
@@ -65,6 +75,8 @@ static double *put_groups(double *to, const CclTable *table, const CclComponent 
         const int64_t filled = (int64_t)table->holes[component->label - 1].area_filled;
         memcpy(to++, &filled, sizeof filled);
     }
+    if (columns & COLUMN_INTENSITY)
+        to = put_intensity(to, table, component);
     if (columns & COLUMN_CONVEXITY)
         *to++ = convexity(table, component);
     if (columns & COLUMN_CLASS_ID) {
@@ -77,8 +89,8 @@ static double *put_groups(double *to, const CclTable *table, const CclComponent 
 static double *put_columns(double *to, const CclTable *table, const CclComponent *component, unsigned columns)
 {
     CclShape shape;
-    if (columns & ~(unsigned)(COLUMN_CENTROID | COLUMN_EXTENT | COLUMN_SHAPE | COLUMN_HULL | COLUMN_HOLES | COLUMN_CONVEXITY |
-                              COLUMN_CLASS_ID))
+    if (columns & ~(unsigned)(COLUMN_CENTROID | COLUMN_EXTENT | COLUMN_SHAPE | COLUMN_HULL | COLUMN_HOLES | COLUMN_INTENSITY |
+                              COLUMN_CONVEXITY | COLUMN_CLASS_ID))
         ccl_shape_from_moments(&component->moments, &shape);
     else
         centroid(&component->moments, &shape);
@@ -119,6 +131,7 @@ static const struct {
     { "shape", COLUMN_SHAPE, 6 },
     { "hull", COLUMN_HULL, 10 },
     { "holes", COLUMN_HOLES, 1 },
+    { "intensity", COLUMN_INTENSITY, 10 },
     { "convexity", COLUMN_CONVEXITY, 1 },
     { "class_id", COLUMN_CLASS_ID, 1 },
 };

@@ -102,7 +102,7 @@ class Context:
     threads:      0: as many as make a mask faster; 1: the caller's alone
     labels:       True where analyze() will be asked for label images
     algorithm:    a name of gstccl.algorithms(); None: the fastest
-    shape, hull, holes: True where analyze() will be asked for the feature of that name; only on the CPU
+    shape, hull, holes, intensity: True where analyze() will be asked for the feature of that name; only on the CPU
     filter, sort, foreground, background: as for gstccl.analyze()
     """
 
@@ -110,8 +110,8 @@ class Context:
 
     def __init__(self, width: int, height: int, *, connectivity: int = 8, device: str = "cpu", max_blobs: int = _MAX_BLOBS,
                  threads: int = 0, labels: bool = False, algorithm: str | None = None, shape: bool = False,
-                 hull: bool = False, holes: bool = False, filter: str = "", sort: str = "raster", foreground: str = "threshold",
-                 background: int = 0) -> None:
+                 hull: bool = False, holes: bool = False, intensity: bool = False, filter: str = "", sort: str = "raster",
+                 foreground: str = "threshold", background: int = 0) -> None:
         if foreground not in _FOREGROUNDS:
             raise ValueError(f"foreground must be 'threshold' or 'equal': it is {foreground!r}")
         self._is_map = foreground == "equal"
@@ -119,7 +119,8 @@ class Context:
         self._connectivity = _whole("connectivity", connectivity)
         self._core = _core.Context(_whole("width", width), _whole("height", height), self._connectivity,
                                    _whole("max_blobs", max_blobs), self._device, algorithm, _whole("threads", threads),
-                                   labels, groups_of(name for name, on in zip(GROUPS, (shape, hull, holes)) if on),
+                                   labels,
+                                   groups_of(name for name, on in zip(GROUPS, (shape, hull, holes, intensity)) if on),
                                    filter, sort, self._is_map, _whole("background", background, 65535))
 
     @property
@@ -140,7 +141,7 @@ class Context:
     def analyze(self, mask: Any, *, features: Iterable[str] | str = ("centroid",), labels: bool | np.ndarray = False,
                 contours: bool | float = False, threshold: int = 0, invert: bool = False, min_area: int = 0,
                 max_area: int = 0, min_width: int = 0, max_width: int = 0, min_height: int = 0, max_height: int = 0,
-                border: str = "flag") -> Table:
+                border: str = "flag", picture: Any = None) -> Table:
         """The table of a mask; gstccl.analyze() describes the arguments."""
         mask = readable(mask, self._device)
         columns, record = columns_of(features, self._is_map)
@@ -153,8 +154,9 @@ class Context:
             labels = np.empty(shape_of(mask), np.uint32)
         elif labels is False:
             labels = None
-        records, n_kept, n_found, corners, holes = self._core.run(mask, labels, _whole("threshold", threshold), invert, kept,
-                                                                  columns, epsilon)
+        picture = None if picture is None else readable(picture, -1)
+        records, n_kept, n_found, corners, holes = self._core.run(mask, labels, picture, _whole("threshold", threshold), invert,
+                                                                  kept, columns, epsilon)
         if corners is not None:
             corners = [np.frombuffer(corner, np.float32).reshape(-1, 2) for corner in corners]
         return Table(np.frombuffer(records, record), n_found, n_kept, labels, corners,
@@ -192,7 +194,10 @@ def analyze(mask: Any, *, connectivity: int = 8, features: Iterable[str] | str =
     features:     names of gstccl.FEATURES, or "all" of them: further columns of the table. "shape" adds the columns
                   euler_number, n_holes, perimeter_crack, perimeter_crofton, circularity and compactness (CPU). "hull"
                   adds area_convex, solidity, perimeter_convex, feret_diameter_max, min_feret, rect_center, rect_size
-                  and rect_angle (CPU); both together add convexity. "holes" adds area_filled and Table.holes (CPU)
+                  and rect_angle (CPU); both together add convexity. "holes" adds area_filled and Table.holes (CPU). "intensity"
+                  adds intensity_min, intensity_max, intensity_sum, intensity_mean, intensity_std, centroid_weighted and
+                  covariance_weighted, of `picture` (CPU)
+    picture:      for "intensity", or a filter or sort by it: an array like the mask
     device:       "cpu", "cuda" or "cuda:N"; None: where the mask is
     labels:       True: make a label image; or the uint32 array to write it into
     contours:     True: every corner of the outlines; a number: a tolerance in pixels
@@ -200,7 +205,7 @@ def analyze(mask: Any, *, connectivity: int = 8, features: Iterable[str] | str =
     threads:      0: as many as make a mask faster; 1: the caller's alone
     algorithm:    a name of gstccl.algorithms(); None: the fastest
     foreground:   "equal": the mask is a label map. Only equal values connect, and the column class_id has them (CPU,
-                  without "shape", "hull" and "holes"); "threshold": a mask
+                  without "shape", "hull", "holes" and "intensity"); "threshold": a mask
     background:   with "equal": the value of the background
     threshold:    pixels above are foreground (0)
     invert:       True: the other pixels are
@@ -215,6 +220,7 @@ def analyze(mask: Any, *, connectivity: int = 8, features: Iterable[str] | str =
     settings = {"connectivity": connectivity, "device": device or place, "max_blobs": max_blobs or _MAX_BLOBS,
                 "threads": threads, "labels": labels is not False, "algorithm": algorithm,
                 "shape": "shape" in features, "hull": "hull" in features, "holes": "holes" in features,
+                "intensity": "intensity" in features,
                 "filter": filter, "sort": sort, "foreground": foreground, "background": background}
     context = _context_for("analyze", mask, settings)
     table = context.analyze(mask, features=features, labels=labels, contours=contours, **options)

@@ -35,6 +35,8 @@ GROUPS: dict[str, list[tuple[Any, ...]]] = {
     "hull": [("area_convex", "f8"), ("solidity", "f8"), ("perimeter_convex", "f8"), ("feret_diameter_max", "f8"),
              ("min_feret", "f8"), ("rect_center", "f8", (2,)), ("rect_size", "f8", (2,)), ("rect_angle", "f8")],
     "holes": [("area_filled", "i8")],
+    "intensity": [("intensity_min", "i8"), ("intensity_max", "i8"), ("intensity_sum", "i8"), ("intensity_mean", "f8"),
+                  ("intensity_std", "f8"), ("centroid_weighted", "f8", (2,)), ("covariance_weighted", "f8", (3,))],
 }
 # The members of a record of a hole, 24 bytes.
 HOLE = np.dtype([("parent", "u4"), ("area", "u4"), ("area_filled", "u4"), ("x0", "u2"), ("y0", "u2"), ("x1", "u2"), ("y1", "u2"),
