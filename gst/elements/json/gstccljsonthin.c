@@ -36,7 +36,8 @@ state_of_frame (const GstCclJsonFrame * frame)
   for (guint i = 0; frame->zones && i < frame->zones->n_zones; i++) {
     const GstCclZone *const zone = &frame->zones->zones[i];
 
-    state = mix (mix (mix (mix (state + g_str_hash (zone->name)) + zone->n_inside) + zone->n_forward) + zone->n_backward);
+    state =
+        mix (mix (mix (mix (state + g_str_hash (zone->name)) + zone->n_inside) + zone->n_forward) + zone->n_backward);
   }
   return state;
 }
@@ -45,7 +46,9 @@ gboolean
 gst_ccl_json_thinning_lets_pass (const GstCclJsonThinning * thinning, GstCclJsonWritten * written,
     const GstCclJsonFrame * frame)
 {
-  const GstCclJsonWritten now = {.is_any = TRUE,.time = frame->pts,.state = thinning->on_change ? state_of_frame (frame) : 0 };
+  const GstCclJsonWritten now = {.is_any = TRUE,.time = frame->pts,.state =
+        thinning->on_change ? state_of_frame (frame) : 0
+  };
 
   /* After a step back in time the interval begins anew. */
   if (written->is_any && GST_CLOCK_TIME_IS_VALID (now.time) && GST_CLOCK_TIME_IS_VALID (written->time)

@@ -44,7 +44,8 @@ static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST
     GST_STATIC_CAPS_ANY);
 
 static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
-    GST_STATIC_CAPS ("application/x-json, schema=(string){ ccl-blob-1, dlstreamer, ccl-event-1 }, framing=(string)ndjson"));
+    GST_STATIC_CAPS
+    ("application/x-json, schema=(string){ ccl-blob-1, dlstreamer, ccl-event-1 }, framing=(string)ndjson"));
 
 #define gst_ccl_meta2json_parent_class parent_class
 G_DEFINE_TYPE (GstCclMeta2Json, gst_ccl_meta2json, GST_TYPE_BASE_TRANSFORM);

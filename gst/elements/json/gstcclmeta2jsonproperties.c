@@ -132,7 +132,8 @@ install_thinning (GObjectClass * gobject_class)
   g_object_class_install_property (gobject_class, PROP_EVENTS_ONLY, g_param_spec_boolean ("events-only", "Events only",
           "Write a line for each event of cclzone and cclmotion, and none for frames", FALSE, flags));
   g_object_class_install_property (gobject_class, PROP_INTERVAL, g_param_spec_uint64 ("interval", "Interval",
-          "Minimum time from line to line of frames, in nanoseconds (0 = each frame has one)", 0, G_MAXINT64, 0, flags));
+          "Minimum time from line to line of frames, in nanoseconds (0 = each frame has one)", 0, G_MAXINT64, 0,
+          flags));
   g_object_class_install_property (gobject_class, PROP_ON_CHANGE, g_param_spec_boolean ("on-change", "On change",
           "Write a line only when the tracks or the counts of zones differ from those of the last line", FALSE, flags));
 }

@@ -42,7 +42,8 @@ send_downstream (GstCclMotion * self, const gchar * state, GstClockTime timestam
 {
   GstStructure *const structure = new_structure (self, state, timestamp, info);
 
-  gst_ccl_inband_push (GST_BASE_TRANSFORM (self), structure, g_str_equal (state, "begin") ? "motion-begin" : "motion-end");
+  gst_ccl_inband_push (GST_BASE_TRANSFORM (self), structure, g_str_equal (state,
+          "begin") ? "motion-begin" : "motion-end");
   gst_structure_free (structure);
 }
 
