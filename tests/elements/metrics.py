@@ -82,9 +82,9 @@ def promtool(*words, **options):
 def exchange(port, data):
     """What the server answers to these bytes, if anything."""
     with socket.create_connection(("127.0.0.1", port), timeout=15) as client:
-        client.sendall(data)
-        client.shutdown(socket.SHUT_WR)
-        with contextlib.suppress(ConnectionResetError):
+        with contextlib.suppress(OSError):  # it may hang up at any time
+            client.sendall(data)
+            client.shutdown(socket.SHUT_WR)
             return client.makefile("rb").read()
     return b""
 
@@ -138,7 +138,7 @@ class Page(unittest.TestCase):
         for data in b"", b"\0" * 5000, b"\xff\xfe\r\n\r\n", b"GET\r\n\r\n", b"GET /metrics HTTP/9.9\r\n\r\n", \
                 b"GET /" + b"a" * 100000 + b" HTTP/1.1\r\n\r\n", b"GET /metrics HTTP/1.1\r\n" + b"X: y\r\n" * 20000, \
                 b"POST /metrics HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\n", os.urandom(20000):
-            with self.subTest(data=data[:30]), contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            with self.subTest(data=data[:30]):
                 self.assertNotIn(b"200 OK", exchange(self.port, data))
         wait_for_page(self.port)
         self.assertIsNone(self.process.poll())
