@@ -37,8 +37,7 @@ packages() {
     case $1 in
     build) echo gcc libc6-dev meson ninja-build pkg-config libgirepository1.0-dev \
         libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libjson-glib-dev libmicrohttpd-dev libmosquitto-dev \
-        libsqlite3-dev \
-        libpango1.0-dev
+        libnats-dev libpango1.0-dev librdkafka-dev libsqlite3-dev
         ! has_analytics || echo libgstreamer-plugins-bad1.0-dev ;;
     cuda) echo g++ libgstreamer-plugins-bad1.0-dev ;;
     run) echo gstreamer1.0-tools gstreamer1.0-plugins-base ;;
@@ -51,8 +50,8 @@ packages() {
         echo chromium chromium-driver ;;
     test) packages build; packages run; packages pictures; packages netpbm; packages videos; packages live
         echo g++ gir1.2-gst-plugins-base-1.0 libgstreamer-plugins-bad1.0-dev mosquitto mosquitto-clients \
-            clang-format gi-docgen indent openssl procps python3 python3-dev python3-gi python3-markdown python3-numpy \
-            prometheus python3-venv python3-yaml shellcheck valgrind ;;
+            clang-format gi-docgen indent nats-server openssl procps prometheus python3 python3-dev python3-gi \
+            python3-markdown python3-numpy python3-venv python3-yaml shellcheck valgrind ;;
     # The runtime has the version of clang in its name.
     fuzz) echo clang "libclang-rt-$(LC_ALL=C apt-cache depends clang | sed -n 's/.*Depends: clang-\([0-9]*\)$/\1/p')-dev" ;;
     static) echo clang-tidy cppcheck ;;

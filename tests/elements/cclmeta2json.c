@@ -152,6 +152,7 @@ cclmeta2json_suite (void)
   suite_add_tcase (suite, json_stream_tests ());
   suite_add_tcase (suite, json_region_tests ());
   suite_add_tcase (suite, json_tag_tests ());
+  suite_add_tcase (suite, json_thinning_tests ());
   return suite;
 }
 

@@ -43,5 +43,6 @@ TCase *json_time_tests (void);
 TCase *json_stream_tests (void);
 TCase *json_region_tests (void);
 TCase *json_tag_tests (void);
+TCase *json_thinning_tests (void);
 
 #endif

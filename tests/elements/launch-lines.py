@@ -15,7 +15,7 @@ import tempfile
 import time
 import unittest
 
-OPTIONAL = ["cclmqttsink", "ccloverlay"]  # a build may lack them
+OPTIONAL = ["cclkafkasink", "cclmqttsink", "cclnatssink", "ccloverlay"]  # a build may lack them
 DOCUMENTS = ["README.md", "examples/launch.md", "docs/*.md", "docs/elements/*.md"]
 
 
@@ -54,6 +54,44 @@ class Broker:
                     return self
             time.sleep(0.05)
         raise RuntimeError("mosquitto does not start")
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait()
+
+
+class NatsServer:
+    """A real server of NATS on a free port of this machine, with a stream for the subjects of the documents."""
+
+    program = shutil.which("nats-server") or shutil.which("/usr/sbin/nats-server")
+    stream = json.dumps({"name": "blobs", "subjects": ["cams.>"], "storage": "memory", "num_replicas": 1})
+
+    def __init__(self, folder):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.folder = folder
+
+    def __enter__(self):
+        self.process = subprocess.Popen([self.program, "-js", "-sd", self.folder, "-a", "127.0.0.1", "-p", str(self.port)],
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for _ in range(200):
+            try:
+                if b"stream_create_response" in self.add_stream():
+                    return self
+            except OSError:
+                time.sleep(0.05)
+        raise RuntimeError("nats-server does not start")
+
+    def add_stream(self):
+        """The server's answer to a request that adds the stream."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=5) as connection:
+            connection.sendall(b'CONNECT {"verbose":false}\r\nSUB answer 1\r\nPUB $JS.API.STREAM.CREATE.blobs answer '
+                               + f"{len(self.stream)}\r\n{self.stream}\r\n".encode())
+            lines = connection.makefile("rb")
+            while (line := lines.readline()) and not line.startswith(b"MSG"):
+                pass
+            return lines.readline()
 
     def __exit__(self, *_):
         self.process.terminate()
@@ -112,6 +150,10 @@ class LaunchLines(unittest.TestCase):
                             self.skipTest(f"built without {element}")
                     if "cclmqttsink" in line:
                         self.run_published(line, folder)
+                    elif "cclnatssink" in line:
+                        self.run_published_to_nats(line, folder)
+                    elif "cclkafkasink" in line:  # librdkafka has a cluster for tests inside
+                        self.run_line(line.replace("servers=localhost:9092", "config=test.mock.num.brokers=1"), folder)
                     else:
                         self.check_output(line, self.run_line(line, folder), folder)
 
@@ -121,6 +163,12 @@ class LaunchLines(unittest.TestCase):
             self.skipTest("no mosquitto")
         with Broker() as broker:
             self.run_line(line.replace("mqtt://localhost", f"mqtt://localhost:{broker.port}"), folder)
+
+    def run_published_to_nats(self, line, folder):
+        if not NatsServer.program:
+            self.skipTest("no nats-server")
+        with NatsServer(folder) as server:
+            self.run_line(line.replace("localhost:4222", f"localhost:{server.port}"), folder)
 
     def test_there_are_lines(self):
         self.assertGreater(len(launch_lines("examples/launch.md")), 5)

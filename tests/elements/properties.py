@@ -14,7 +14,8 @@ except (ImportError, ValueError) as error:
     print("skipped:", error)
     sys.exit(77)
 
-ELEMENTS = ["ccllabel", "cclmotion", "ccltrack", "cclzone", "ccloverlay", "cclmetaremap", "cclmeta2json", "cclmqttsink"]
+ELEMENTS = ["ccllabel", "cclmotion", "ccltrack", "cclzone", "ccloverlay", "cclmetaremap", "cclmeta2json", "cclmqttsink",
+            "cclkafkasink", "cclnatssink"]
 NUMBERS = (GObject.TYPE_INT, GObject.TYPE_UINT, GObject.TYPE_INT64, GObject.TYPE_UINT64, GObject.TYPE_DOUBLE)
 
 # Of the statistics; `name-us` stands for its parts.
@@ -33,6 +34,7 @@ STATS = {
                    "recovered bytes connects failures last-error dropped-full dropped-too-large dropped-refused dropped-lost "
                    "dropped-stopped dropped-spool-full dropped-spool-error host-us latency-us",
 }
+STATS |= dict.fromkeys(("cclkafkasink", "cclnatssink"), STATS["cclmqttsink"])
 
 
 def own_properties(element):

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: gst-ccl contributors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """cclmeta2json summary=true says at the end what there was, also when Ctrl-C ends the pipeline."""
+import json
 import signal
 import subprocess
 import unittest
@@ -26,6 +27,16 @@ class Summary(unittest.TestCase):
         with launch(SOURCE % 200 + BLOBS + f"ccltrack ! cclzone zones={ZONES} !") as run:
             messages = run.communicate(timeout=60)[1]
         self.assertRegex(messages, r"(?m)^cclmeta2json0: 200 frames in .* frames/s; 1 object, [1-9]\d* events?$")
+
+    def test_events_only(self):
+        """A line for each event of the whole chain, and none for frames; the last one comes with the end of the stream."""
+        with launch(SOURCE % 200 + BLOBS + f"ccltrack ! cclzone post-messages=false zones={ZONES} !", "events-only=true") as run:
+            lines = [json.loads(line) for line in run.communicate(timeout=60)[0].splitlines()]
+        events = [line["event"] for line in lines]
+        self.assertEqual((events[0], events[-1]), ("motion-begin", "motion-end"))
+        self.assertEqual(set(events[1:-1]), {"cross"})
+        self.assertEqual({line["schema"] for line in lines}, {"ccl-event-1"})
+        self.assertEqual([line["pts"] for line in lines], sorted(line["pts"] for line in lines))
 
     def test_interrupted(self):
         source = "videotestsrc is-live=true ! video/x-raw,format=GRAY8,framerate=100/1 ! ccllabel threshold=127 !"

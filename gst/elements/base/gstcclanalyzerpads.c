@@ -9,6 +9,7 @@
 
 #include "base/gstcclcrop.h"
 #include "base/gstcclenums.h"
+#include "base/gstcclinband.h"
 #include "base/gstcclpinned.h"
 #include "base/gstcclpropertyrow.h"
 #include "base/gstcclsequencelock.h"
@@ -157,7 +158,7 @@ gst_ccl_analyzer_sink_event (GstBaseTransform * transform, GstEvent * event)
 
   if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP)
     gst_ccl_analyzer_discard_frames (self);
-  else if (GST_EVENT_IS_SERIALIZED (event))
+  else if (GST_EVENT_IS_SERIALIZED (event) && !gst_ccl_inband_is_event (event))
     gst_ccl_analyzer_drain (self);
   switch (GST_EVENT_TYPE (event)) {
     case GST_EVENT_STREAM_START:

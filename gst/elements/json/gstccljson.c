@@ -21,11 +21,9 @@ gst_ccl_json_tags (const gchar * text, GError ** error)
 }
 
 GString *
-gst_ccl_json_line (const GstCclJsonFrame * frame, GstCclJsonSchema schema, gint precision)
+gst_ccl_json_finish_line (JsonObject * object, const GstCclJsonFrame * frame, gint precision)
 {
-  const gboolean ccl = schema == GST_CCL_JSON_SCHEMA_CCL;
-  GString *line =
-      gst_ccl_json_print (ccl ? gst_ccl_json_blobs_object (frame) : gst_ccl_json_dlstreamer_object (frame), precision);
+  GString *const line = gst_ccl_json_print (object, precision);
 
   /* The user's own object is inserted unchanged: `precision` does not apply to its numbers. */
   if (frame->tags) {
@@ -36,4 +34,11 @@ gst_ccl_json_line (const GstCclJsonFrame * frame, GstCclJsonSchema schema, gint 
   }
   g_string_append_c (line, '\n');
   return line;
+}
+
+GString *
+gst_ccl_json_line (const GstCclJsonFrame * frame, GstCclJsonSchema schema, gint precision)
+{
+  return gst_ccl_json_finish_line (schema == GST_CCL_JSON_SCHEMA_CCL ? gst_ccl_json_blobs_object (frame) :
+      gst_ccl_json_dlstreamer_object (frame), frame, precision);
 }

@@ -254,6 +254,22 @@ ccl_blob_object (const GstCclJsonFrame * frame, guint index, gboolean whole)
   return object;
 }
 
+void
+gst_ccl_json_set_envelope (JsonObject * object, const GstCclJsonFrame * frame, const gchar * schema)
+{
+  gchar *const utc = gst_ccl_json_utc (frame->utc);
+
+  json_object_set_string_member (object, "schema", schema);
+  json_object_set_member (object, "source", gst_ccl_json_new_string (frame->source));
+  json_object_set_int_member (object, "seq", (gint64) frame->seq);
+  json_object_set_member (object, "pts", gst_ccl_json_new_time (frame->pts));
+  json_object_set_member (object, "running_time", gst_ccl_json_new_time (frame->running_time));
+  json_object_set_member (object, "stream_time", gst_ccl_json_new_time (frame->stream_time));
+  json_object_set_member (object, "utc", gst_ccl_json_new_string (utc));
+  json_object_set_string_member (object, "time_source", frame->time_source);
+  g_free (utc);
+}
+
 JsonObject *
 gst_ccl_json_blobs_object (const GstCclJsonFrame * frame)
 {
@@ -262,19 +278,11 @@ gst_ccl_json_blobs_object (const GstCclJsonFrame * frame)
   const guint n_blobs = gst_ccl_blob_meta_get_length (meta);
   JsonObject *object = json_object_new ();
   JsonArray *blobs = json_array_sized_new (n_blobs);
-  gchar *utc = gst_ccl_json_utc (frame->utc);
 
   for (guint i = 0; i < n_blobs; i++)
     json_array_add_object_element (blobs, ccl_blob_object (frame, i, whole));
 
-  json_object_set_string_member (object, "schema", "ccl-blob-1");
-  json_object_set_member (object, "source", gst_ccl_json_new_string (frame->source));
-  json_object_set_int_member (object, "seq", (gint64) frame->seq);
-  json_object_set_member (object, "pts", gst_ccl_json_new_time (frame->pts));
-  json_object_set_member (object, "running_time", gst_ccl_json_new_time (frame->running_time));
-  json_object_set_member (object, "stream_time", gst_ccl_json_new_time (frame->stream_time));
-  json_object_set_member (object, "utc", gst_ccl_json_new_string (utc));
-  json_object_set_string_member (object, "time_source", frame->time_source);
+  gst_ccl_json_set_envelope (object, frame, "ccl-blob-1");
   json_object_set_object_member (object, "frame", gst_ccl_json_new_size ("w", meta->width, "h", meta->height));
   json_object_set_int_member (object, "total", meta->n_total);
   json_object_set_boolean_member (object, "truncated", (meta->flags & GST_CCL_BLOB_META_FLAG_TRUNCATED) != 0);
@@ -285,6 +293,5 @@ gst_ccl_json_blobs_object (const GstCclJsonFrame * frame)
   json_object_set_array_member (object, "blobs", blobs);
   if (frame->zones)
     json_object_set_array_member (object, "zones", zones_array (frame->zones));
-  g_free (utc);
   return object;
 }

@@ -15,6 +15,7 @@ typedef enum
 {
   GST_CCL_JSON_SCHEMA_CCL,
   GST_CCL_JSON_SCHEMA_DLSTREAMER,
+  GST_CCL_JSON_SCHEMA_EVENT,    /* no value of the property */
 } GstCclJsonSchema;
 
 /* The data of a region of interest or an object detection besides its box. For blobs of a mask, the schema "dlstreamer" writes

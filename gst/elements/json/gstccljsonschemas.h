@@ -11,8 +11,14 @@
 
 G_BEGIN_DECLS
 
+/* What every line begins with: schema, source and times. */
+void gst_ccl_json_set_envelope (JsonObject * object, const GstCclJsonFrame * frame, const gchar * schema);
+
 JsonObject *gst_ccl_json_blobs_object (const GstCclJsonFrame * frame);
 JsonObject *gst_ccl_json_dlstreamer_object (const GstCclJsonFrame * frame);
+
+/* Prints the object, which it takes, with the user's tags and a line feed. */
+GString *gst_ccl_json_finish_line (JsonObject * object, const GstCclJsonFrame * frame, gint precision);
 
 G_END_DECLS
 

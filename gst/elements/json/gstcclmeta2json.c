@@ -11,6 +11,8 @@
  * It reads the #GstCclBlobMeta that ccllabel attaches. On frames without one, it reads regions of interest of other
  * elements or, without those, object detections (GStreamer 1.24). Each counts as a filled rectangle.
  *
+ * With events-only=true it writes the events of cclzone and cclmotion instead, one line for each.
+ *
  * A frame that was not analysed (ccllabel interval, skip-when-late) has no line: its time passes downstream as a gap.
  *
  * ## Examples
@@ -24,16 +26,13 @@
  * ]| Only the frames with blobs, two digits after the point.
  */
 
-#include "gstcclmeta2json.h"
+#include "gstcclmeta2jsonprivate.h"
 #include "gstccljson.h"
-#include "gstccljsonenums.h"
+#include "gstccljsonevents.h"
 #include "gstccljsonregions.h"
-#include "gstccljsonsummary.h"
-#include "gstccljsontime.h"
 #include "base/gstccldocument.h"
 #include "base/gstcclhint.h"
-#include "base/gstcclminavgmax.h"
-#include "base/gstcclpropertyrow.h"
+#include "base/gstcclinband.h"
 #include "base/gstccltime.h"
 
 #include <gst/video/video.h>
@@ -41,63 +40,12 @@
 GST_DEBUG_CATEGORY_STATIC (gst_ccl_meta2json_debug);
 #define GST_CAT_DEFAULT gst_ccl_meta2json_debug
 
-typedef struct
-{
-  guint64 frames, lines, bytes;
-  GstCclMinAvgMax host;
-} Stats;
-
-struct _GstCclMeta2Json
-{
-  GstBaseTransform parent;
-
-  /* Properties, under the object lock. */
-  GstCclJsonSchema schema;
-  GstCclJsonTime time;
-  gboolean empty_frames;
-  gboolean trails;
-  gboolean summary;
-  gint precision;
-  gchar *source_id;
-  gchar *tags;                  /* as set */
-  gchar *tags_line;             /* as written; NULL when tags is unset or wrong */
-  GError *tags_error;
-  Stats stats;
-
-  /* Streaming thread. */
-  GstCclJsonSchema stream_schema;       /* of the caps sent */
-  guint width;
-  guint height;
-  guint64 seq;
-  GstCclJsonSummary run;
-  guint n_without_meta, n_without_trail, n_without_time;        /* see gstcclhint.h */
-};
-
-enum
-{
-  PROP_0,
-  PROP_SCHEMA,
-  PROP_TIME,
-  PROP_EMPTY_FRAMES,
-  PROP_TRAILS,
-  PROP_PRECISION,
-  PROP_SOURCE_ID,
-  PROP_TAGS,
-  PROP_SUMMARY,
-  PROP_STATS,
-  N_PROPERTIES,
-};
-
-#define DEFAULT_SCHEMA GST_CCL_JSON_SCHEMA_CCL
-#define DEFAULT_TIME GST_CCL_JSON_TIME_AUTO
-#define DEFAULT_EMPTY_FRAMES TRUE
-#define DEFAULT_PRECISION -1
-
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
     GST_STATIC_CAPS_ANY);
 
 static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
-    GST_STATIC_CAPS ("application/x-json, schema=(string){ ccl-blob-1, dlstreamer }, framing=(string)ndjson"));
+    GST_STATIC_CAPS
+    ("application/x-json, schema=(string){ ccl-blob-1, dlstreamer, ccl-event-1 }, framing=(string)ndjson"));
 
 #define gst_ccl_meta2json_parent_class parent_class
 G_DEFINE_TYPE (GstCclMeta2Json, gst_ccl_meta2json, GST_TYPE_BASE_TRANSFORM);
@@ -161,6 +109,7 @@ line_of_frame (GstCclMeta2Json * self, GstBuffer * buffer, GstCclJsonFrame * fra
   GString *line = NULL;
   gchar *source, *tags;
   GstCclJsonTime time;
+  GstCclJsonThinning thinning;
   gboolean empty_frames;
   gint precision;
 
@@ -169,6 +118,7 @@ line_of_frame (GstCclMeta2Json * self, GstBuffer * buffer, GstCclJsonFrame * fra
   tags = g_strdup (self->tags_line);
   time = self->time;
   empty_frames = self->empty_frames;
+  thinning = self->thinning;
   frame->trails = self->trails;
   precision = self->precision;
   GST_OBJECT_UNLOCK (self);
@@ -178,7 +128,8 @@ line_of_frame (GstCclMeta2Json * self, GstBuffer * buffer, GstCclJsonFrame * fra
   set_times (self, buffer, time, frame);
   gst_ccl_json_summary_add_blobs (&self->run, frame->blobs, frame->zones);
   hint_when_empty (self, frame, time);
-  if (empty_frames || gst_ccl_blob_meta_get_length (frame->blobs) > 0)
+  if ((empty_frames || gst_ccl_blob_meta_get_length (frame->blobs) > 0)
+      && gst_ccl_json_thinning_lets_pass (&thinning, &self->written, frame))
     line = gst_ccl_json_line (frame, self->stream_schema, precision);
   g_free (source);
   g_free (tags);
@@ -262,41 +213,155 @@ push_gap (GstCclMeta2Json * self, GstBuffer * frame)
 }
 
 static void
-count_frame (GstCclMeta2Json * self, const GString * line, GstClockTime host_time)
+count_line (GstCclMeta2Json * self, const GString * line)
+{
+  GST_OBJECT_LOCK (self);
+  self->stats.lines++;
+  self->stats.bytes += line->len;
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+count_frame (GstCclMeta2Json * self, GstClockTime host_time)
 {
   GST_OBJECT_LOCK (self);
   self->stats.frames++;
-  self->stats.lines += line != NULL;
-  self->stats.bytes += line ? line->len : 0;
   gst_ccl_min_avg_max_add (&self->stats.host, host_time / (gdouble) GST_USECOND);
   GST_OBJECT_UNLOCK (self);
 }
 
-/* Instead of transform(), because the length of the output is not known before it is written. */
+/* --- events --- */
+
+static gboolean
+wants_events (GstCclMeta2Json * self)
+{
+  gboolean wanted;
+
+  GST_OBJECT_LOCK (self);
+  wanted = self->events_only;
+  GST_OBJECT_UNLOCK (self);
+  return wanted;
+}
+
+static void
+clear_events (GstCclMeta2Json * self)
+{
+  g_queue_clear_full (&self->events, (GDestroyNotify) gst_structure_free);
+  g_queue_clear_full (&self->lines, (GDestroyNotify) gst_buffer_unref);
+}
+
+/* The next event of the frame or of one before it; an event may have overtaken frames (see gstcclinband.h). */
+static GstStructure *
+take_event (GstCclMeta2Json * self, GstClockTime pts)
+{
+  const GstStructure *const event = g_queue_peek_head (&self->events);
+  guint64 timestamp;
+
+  if (event && GST_CLOCK_TIME_IS_VALID (pts) && gst_structure_get_uint64 (event, "timestamp", &timestamp)
+      && GST_CLOCK_TIME_IS_VALID (timestamp) && timestamp > pts)
+    return NULL;
+  return g_queue_pop_head (&self->events);
+}
+
+/* The lines of the events up to the frame, or of all at the end, each with the times of the frame. */
+static void
+queue_lines_of_events (GstCclMeta2Json * self, GstBuffer * buffer, gboolean last)
+{
+  GstCclJsonFrame frame = {.seq = self->seq };
+  GstStructure *event;
+  GstCclJsonTime time;
+  gchar *source, *tags;
+  gint precision;
+
+  GST_OBJECT_LOCK (self);
+  source = g_strdup (self->source_id ? self->source_id : GST_OBJECT_NAME (self));
+  tags = g_strdup (self->tags_line);
+  time = self->time;
+  precision = self->precision;
+  GST_OBJECT_UNLOCK (self);
+
+  frame.source = source;
+  frame.tags = tags;
+  set_times (self, buffer, time, &frame);
+  while ((event = take_event (self, last ? GST_CLOCK_TIME_NONE : frame.pts))) {
+    GString *const line = gst_ccl_json_event_line (&frame, event, precision);
+
+    count_line (self, line);
+    g_queue_push_tail (&self->lines, buffer_of_line (line, buffer));
+    gst_structure_free (event);
+  }
+  g_free (source);
+  g_free (tags);
+}
+
+/* Events that come after the last frame have its times. */
+static void
+push_last_events (GstCclMeta2Json * self)
+{
+  GstBuffer *const frame = gst_buffer_new (), *line;
+
+  GST_BUFFER_PTS (frame) = self->last_pts;
+  queue_lines_of_events (self, frame, TRUE);
+  while ((line = g_queue_pop_head (&self->lines)))
+    gst_pad_push (GST_BASE_TRANSFORM_SRC_PAD (self), line);
+  gst_buffer_unref (frame);
+}
+
+/* --- streaming --- */
+
+/* FALSE: an error is posted. */
+static gboolean
+queue_line_of_frame (GstCclMeta2Json * self, GstBuffer * frame)
+{
+  GString *line;
+
+  if (!line_of_buffer (self, frame, &line))
+    return FALSE;
+  if (line) {
+    count_line (self, line);
+    g_queue_push_tail (&self->lines, buffer_of_line (line, frame));
+  }
+  return TRUE;
+}
+
+static void
+add_to_summary (GstCclMeta2Json * self, GstBuffer * frame)
+{
+  const GstCclBlobMeta *const blobs = gst_buffer_get_ccl_blob_meta (frame);
+
+  if (blobs && !(blobs->flags & GST_CCL_BLOB_META_FLAG_SKIPPED))
+    gst_ccl_json_summary_add_blobs (&self->run, blobs, gst_buffer_get_ccl_zone_meta (frame));
+}
+
+/* Instead of transform(), because neither the number of lines nor their length is known before they are written. It is called
+ * until it has no buffer. */
 static GstFlowReturn
 gst_ccl_meta2json_generate_output (GstBaseTransform * trans, GstBuffer ** outbuf)
 {
   GstCclMeta2Json *self = GST_CCL_META2JSON (trans);
   const GstClockTime start = gst_util_get_timestamp ();
   GstBuffer *frame = trans->queued_buf;
-  GString *line;
-  gboolean ok;
+  gboolean ok = TRUE;
 
-  *outbuf = NULL;
   trans->queued_buf = NULL;
-  if (!frame)
-    return GST_FLOW_OK;
-
-  gst_ccl_json_summary_add_frame (&self->run, g_get_monotonic_time ());
-  ok = line_of_buffer (self, frame, &line);
-  GST_LOG_OBJECT (self, "frame %" G_GUINT64_FORMAT ": %" G_GSIZE_FORMAT " bytes", self->seq, line ? line->len : 0);
-  self->seq++;
-  count_frame (self, line, gst_util_get_timestamp () - start);
-  if (line)
-    *outbuf = buffer_of_line (line, frame);
-  else if (ok)
-    push_gap (self, frame);
-  gst_buffer_unref (frame);
+  *outbuf = NULL;
+  if (frame) {
+    gst_ccl_json_summary_add_frame (&self->run, g_get_monotonic_time ());
+    self->last_pts = GST_BUFFER_PTS (frame);
+    if (self->stream_schema == GST_CCL_JSON_SCHEMA_EVENT) {
+      add_to_summary (self, frame);
+      queue_lines_of_events (self, frame, FALSE);
+    } else {
+      ok = queue_line_of_frame (self, frame);
+    }
+    GST_LOG_OBJECT (self, "frame %" G_GUINT64_FORMAT ": %u lines", self->seq, g_queue_get_length (&self->lines));
+    self->seq++;
+    count_frame (self, gst_util_get_timestamp () - start);
+    if (ok && g_queue_is_empty (&self->lines))
+      push_gap (self, frame);
+    gst_buffer_unref (frame);
+  }
+  *outbuf = g_queue_pop_head (&self->lines);
   return ok ? GST_FLOW_OK : GST_FLOW_ERROR;
 }
 
@@ -315,7 +380,7 @@ wants_summary (GstCclMeta2Json * self)
 static void
 at_end (GstCclMeta2Json * self)
 {
-  if (gst_ccl_hint_is_due_at_end (&self->n_without_meta))
+  if (!wants_events (self) && gst_ccl_hint_is_due_at_end (&self->n_without_meta))
     warn_of_no_meta (self);
   if (wants_summary (self))
     gst_element_post_message (GST_ELEMENT (self),
@@ -325,8 +390,24 @@ at_end (GstCclMeta2Json * self)
 static gboolean
 gst_ccl_meta2json_sink_event (GstBaseTransform * trans, GstEvent * event)
 {
-  if (GST_EVENT_TYPE (event) == GST_EVENT_EOS)
-    at_end (GST_CCL_META2JSON (trans));
+  GstCclMeta2Json *const self = GST_CCL_META2JSON (trans);
+
+  switch (GST_EVENT_TYPE (event)) {
+    case GST_EVENT_EOS:
+      if (self->seq > 0)
+        push_last_events (self);
+      at_end (self);
+      break;
+    case GST_EVENT_FLUSH_STOP:
+      clear_events (self);
+      break;
+    case GST_EVENT_CUSTOM_DOWNSTREAM:
+      if (gst_ccl_inband_is_event (event) && wants_events (self))
+        g_queue_push_tail (&self->events, gst_structure_copy (gst_event_get_structure (event)));
+      break;
+    default:
+      break;
+  }
   return GST_BASE_TRANSFORM_CLASS (parent_class)->sink_event (trans, event);
 }
 
@@ -336,6 +417,7 @@ static GstCaps *
 gst_ccl_meta2json_transform_caps (GstBaseTransform * trans, GstPadDirection direction, GstCaps * caps, GstCaps * filter)
 {
   GstCclMeta2Json *self = GST_CCL_META2JSON (trans);
+  static const gchar *const schemas[] = { "ccl-blob-1", "dlstreamer", "ccl-event-1" };
   GstCaps *other, *filtered;
 
   if (direction == GST_PAD_SRC)
@@ -343,7 +425,7 @@ gst_ccl_meta2json_transform_caps (GstBaseTransform * trans, GstPadDirection dire
 
   GST_OBJECT_LOCK (self);
   other = gst_caps_new_simple ("application/x-json",
-      "schema", G_TYPE_STRING, self->schema == GST_CCL_JSON_SCHEMA_CCL ? "ccl-blob-1" : "dlstreamer",
+      "schema", G_TYPE_STRING, schemas[self->events_only ? GST_CCL_JSON_SCHEMA_EVENT : self->schema],
       "framing", G_TYPE_STRING, "ndjson", NULL);
   GST_OBJECT_UNLOCK (self);
   if (!filter)
@@ -358,7 +440,7 @@ gst_ccl_meta2json_set_caps (GstBaseTransform * trans, GstCaps * incaps, GstCaps 
 {
   GstCclMeta2Json *self = GST_CCL_META2JSON (trans);
   const GstStructure *in = gst_caps_get_structure (incaps, 0);
-  const GstStructure *out = gst_caps_get_structure (outcaps, 0);
+  const gchar *schema = gst_structure_get_string (gst_caps_get_structure (outcaps, 0), "schema");
   gint width = 0, height = 0;
 
   /* Any caps are accepted, raw or encoded. Without a size in the caps the size is 0. */
@@ -366,8 +448,8 @@ gst_ccl_meta2json_set_caps (GstBaseTransform * trans, GstCaps * incaps, GstCaps 
   gst_structure_get_int (in, "height", &height);
   self->width = (guint) MAX (width, 0);
   self->height = (guint) MAX (height, 0);
-  self->stream_schema = g_strcmp0 (gst_structure_get_string (out, "schema"), "dlstreamer") == 0 ?
-      GST_CCL_JSON_SCHEMA_DLSTREAMER : GST_CCL_JSON_SCHEMA_CCL;
+  self->stream_schema = g_strcmp0 (schema, "dlstreamer") == 0 ? GST_CCL_JSON_SCHEMA_DLSTREAMER
+      : g_strcmp0 (schema, "ccl-event-1") == 0 ? GST_CCL_JSON_SCHEMA_EVENT : GST_CCL_JSON_SCHEMA_CCL;
   return TRUE;
 }
 
@@ -400,10 +482,13 @@ gst_ccl_meta2json_start (GstBaseTransform * trans)
 
   self->seq = 0;
   gst_ccl_json_summary_clear (&self->run);
+  self->written = (GstCclJsonWritten) {
+  0};
+  self->last_pts = GST_CLOCK_TIME_NONE;
   self->n_without_meta = self->n_without_trail = self->n_without_time = 0;
 
   GST_OBJECT_LOCK (self);
-  self->stats = (Stats) {
+  self->stats = (GstCclMeta2JsonStats) {
   0};
   error = self->tags_error ? g_error_copy (self->tags_error) : NULL;
   GST_OBJECT_UNLOCK (self);
@@ -428,129 +513,18 @@ gst_ccl_meta2json_stop (GstBaseTransform * trans)
     g_free (text);
   }
   gst_ccl_json_summary_clear (&self->run);
+  clear_events (self);
   return TRUE;
-}
-
-/* With wrong tags the element does not start. While it runs, wrong tags are refused and the old ones stay. */
-static void
-set_tags (GstCclMeta2Json * self, const gchar * text)
-{
-  GError *error = NULL;
-  gchar *line = text && *text ? gst_ccl_json_tags (text, &error) : NULL;
-
-  if (error && GST_BASE_TRANSFORM_SRC_PAD (self) && GST_PAD_IS_ACTIVE (GST_BASE_TRANSFORM_SRC_PAD (self))) {
-    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("Property tags cannot be used: %s", error->message),
-        ("The tags set before are kept."));
-    g_error_free (error);
-    return;
-  }
-  GST_OBJECT_LOCK (self);
-  g_free (self->tags);
-  g_free (self->tags_line);
-  g_clear_error (&self->tags_error);
-  self->tags = g_strdup (text);
-  self->tags_line = line;
-  self->tags_error = error;
-  GST_OBJECT_UNLOCK (self);
-}
-
-/* Properties that are plain members; `tags` is one that is only read so. */
-static const GstCclPropertyRow rows[N_PROPERTIES] = {
-  [PROP_SCHEMA] = GST_CCL_PROPERTY_ROW (GstCclMeta2Json, schema),
-  [PROP_TIME] = GST_CCL_PROPERTY_ROW (GstCclMeta2Json, time),
-  [PROP_EMPTY_FRAMES] = GST_CCL_PROPERTY_ROW (GstCclMeta2Json, empty_frames),
-  [PROP_TRAILS] = GST_CCL_PROPERTY_ROW (GstCclMeta2Json, trails),
-  [PROP_PRECISION] = GST_CCL_PROPERTY_ROW (GstCclMeta2Json, precision),
-  [PROP_SOURCE_ID] = GST_CCL_PROPERTY_ROW (GstCclMeta2Json, source_id),
-  [PROP_TAGS] = GST_CCL_PROPERTY_ROW (GstCclMeta2Json, tags),
-  [PROP_SUMMARY] = GST_CCL_PROPERTY_ROW (GstCclMeta2Json, summary),
-};
-
-static void
-gst_ccl_meta2json_set_property (GObject * object, guint prop_id, const GValue * value, GParamSpec * pspec)
-{
-  GstCclMeta2Json *self = GST_CCL_META2JSON (object);
-
-  if (prop_id == PROP_TAGS) {
-    set_tags (self, g_value_get_string (value));
-    return;
-  }
-
-  GST_OBJECT_LOCK (self);
-  if (!gst_ccl_property_row_set (self, &rows[prop_id], value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
-  GST_OBJECT_UNLOCK (self);
-
-  if (prop_id == PROP_SCHEMA)
-    gst_base_transform_reconfigure_src (GST_BASE_TRANSFORM (self));
-}
-
-static GstStructure *
-create_stats (GstCclMeta2Json * self)
-{
-  const Stats *const stats = &self->stats;
-  GstStructure *structure = gst_structure_new ("cclmeta2json-stats",
-      "frames", G_TYPE_UINT64, stats->frames,
-      "lines", G_TYPE_UINT64, stats->lines,
-      "bytes", G_TYPE_UINT64, stats->bytes, NULL);
-
-  gst_ccl_min_avg_max_host_to_structure (&stats->host, structure);
-  return structure;
-}
-
-static void
-gst_ccl_meta2json_get_property (GObject * object, guint prop_id, GValue * value, GParamSpec * pspec)
-{
-  GstCclMeta2Json *self = GST_CCL_META2JSON (object);
-
-  GST_OBJECT_LOCK (self);
-  if (prop_id == PROP_STATS)
-    g_value_take_boxed (value, create_stats (self));
-  else if (!gst_ccl_property_row_get (self, &rows[prop_id], value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
-  GST_OBJECT_UNLOCK (self);
 }
 
 static void
 gst_ccl_meta2json_finalize (GObject * object)
 {
-  GstCclMeta2Json *self = GST_CCL_META2JSON (object);
+  GstCclMeta2Json *const self = GST_CCL_META2JSON (object);
 
-  g_free (self->source_id);
-  g_free (self->tags);
-  g_free (self->tags_line);
-  g_clear_error (&self->tags_error);
+  clear_events (self);
+  gst_ccl_meta2json_clear_settings (self);
   G_OBJECT_CLASS (parent_class)->finalize (object);
-}
-
-static void
-install_properties (GObjectClass * gobject_class)
-{
-  const GParamFlags flags = GST_CCL_PARAM_PLAYING;
-
-  g_object_class_install_property (gobject_class, PROP_SCHEMA,
-      g_param_spec_enum ("schema", "Schema", "Names and layout of the fields",
-          GST_TYPE_CCL_JSON_SCHEMA, DEFAULT_SCHEMA, flags));
-  g_object_class_install_property (gobject_class, PROP_TIME,
-      g_param_spec_enum ("time", "Time", "Source of the field utc", GST_TYPE_CCL_JSON_TIME, DEFAULT_TIME, flags));
-  g_object_class_install_property (gobject_class, PROP_EMPTY_FRAMES,
-      g_param_spec_boolean ("empty-frames", "Empty frames", "Write a line for frames without blobs too",
-          DEFAULT_EMPTY_FRAMES, flags));
-  g_object_class_install_property (gobject_class, PROP_TRAILS, g_param_spec_boolean ("trails", "Trails",
-          "Write the trail of each track (see history of ccltrack)", FALSE, flags));
-  g_object_class_install_property (gobject_class, PROP_PRECISION, g_param_spec_int ("precision", "Precision",
-          "Maximum number of digits after the decimal point (-1 = all, the exact value)", -1, 15, DEFAULT_PRECISION,
-          flags));
-  g_object_class_install_property (gobject_class, PROP_SOURCE_ID, g_param_spec_string ("source-id", "Source ID",
-          "Name of the stream for the field source (unset = name of this element)", NULL, flags));
-  g_object_class_install_property (gobject_class, PROP_TAGS, g_param_spec_string ("tags", "Tags",
-          "JSON object for the field tags of every line, such as {\"site\":\"A\"} (unset = no such field)", NULL,
-          flags));
-  g_object_class_install_property (gobject_class, PROP_SUMMARY, g_param_spec_boolean ("summary", "Summary",
-          "At the end print frames, time, objects and events on stderr", FALSE, flags));
-  g_object_class_install_property (gobject_class, PROP_STATS, g_param_spec_boxed ("stats", "Statistics",
-          "Since the start: frames, lines (written), bytes; " GST_CCL_HOST_TIME_FIELDS, GST_TYPE_STRUCTURE,
-          GST_CCL_PARAM_READ_ONLY));
 }
 
 static void
@@ -562,10 +536,8 @@ gst_ccl_meta2json_class_init (GstCclMeta2JsonClass * klass)
 
   GST_DEBUG_CATEGORY_INIT (gst_ccl_meta2json_debug, "cclmeta2json", 0, "blob metadata to JSON");
 
-  gobject_class->set_property = gst_ccl_meta2json_set_property;
-  gobject_class->get_property = gst_ccl_meta2json_get_property;
   gobject_class->finalize = gst_ccl_meta2json_finalize;
-  install_properties (gobject_class);
+  gst_ccl_meta2json_install_properties (gobject_class);
 
   gst_element_class_set_static_metadata (element_class, "Blob metadata to JSON", "Formatter/Metadata/Video",
       "Writes the blobs of each frame as one line of JSON", "gst-ccl contributors");
@@ -582,16 +554,12 @@ gst_ccl_meta2json_class_init (GstCclMeta2JsonClass * klass)
   trans_class->stop = gst_ccl_meta2json_stop;
   trans_class->sink_event = gst_ccl_meta2json_sink_event;
   trans_class->transform_ip_on_passthrough = FALSE;
-
-  gst_type_mark_as_plugin_api (GST_TYPE_CCL_JSON_SCHEMA, 0);
-  gst_type_mark_as_plugin_api (GST_TYPE_CCL_JSON_TIME, 0);
 }
 
 static void
 gst_ccl_meta2json_init (GstCclMeta2Json * self)
 {
-  self->schema = DEFAULT_SCHEMA;
-  self->time = DEFAULT_TIME;
-  self->empty_frames = DEFAULT_EMPTY_FRAMES;
-  self->precision = DEFAULT_PRECISION;
+  g_queue_init (&self->events);
+  g_queue_init (&self->lines);
+  gst_ccl_meta2json_init_settings (self);
 }

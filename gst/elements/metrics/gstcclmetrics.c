@@ -12,8 +12,8 @@
  * GST_TRACERS="cclmetrics(port=9464)" gst-launch-1.0 videotestsrc is-live=true ! cclmotion ! fakesink
  * ]|
  *
- * The server starts with the first element of gst-ccl that leaves the state NULL. It costs a pipeline nothing while nobody
- * reads the page: the elements count anyway.
+ * The server starts with the first element of gst-ccl that is added to a bin. It costs a pipeline nothing while nobody reads the
+ * page: the elements count anyway, and it uses no hook of GStreamer's tracers, which would cost microseconds for each frame.
  */
 
 #include "gstcclmetrics.h"
@@ -21,6 +21,7 @@
 #include "gstcclmetricstext.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -125,7 +126,7 @@ make_page (void)
   return text;
 }
 
-/* --- elements that start --- */
+/* --- elements that come --- */
 
 static gboolean
 is_ours (GstElement * element)
@@ -188,14 +189,15 @@ get_weak_ref (GstElement * element)
   return weak;
 }
 
-/* An element is complete before it leaves the state NULL, unlike in the hook `element-new`. */
-static void
-on_change_state (GObject * tracer, GstClockTime time, GstElement * element, GstStateChange change)
+/* The parameters: the bin and the element. TRUE: go on listening. */
+static gboolean
+on_element_added (GSignalInvocationHint * hint, guint n_values, const GValue * values, gpointer tracer)
 {
+  GstElement *const element = n_values > 1 ? g_value_get_object (&values[1]) : NULL;
   GWeakRef *weak;
 
-  if (change != GST_STATE_CHANGE_NULL_TO_READY || !is_ours (element))
-    return;
+  if (!element || !is_ours (element))
+    return TRUE;
   weak = get_weak_ref (element);
   g_mutex_lock (&metrics.lock);
   if (metrics.owner == GST_CCL_METRICS (tracer)) {
@@ -205,6 +207,29 @@ on_change_state (GObject * tracer, GstClockTime time, GstElement * element, GstS
       start_server ();
   }
   g_mutex_unlock (&metrics.lock);
+  return TRUE;
+}
+
+static void
+listen_to_bins (GstCclMetrics * self)
+{
+  GTypeClass *const bin = g_type_class_ref (GST_TYPE_BIN);
+
+  g_signal_add_emission_hook (g_signal_lookup ("element-added", GST_TYPE_BIN), 0, on_element_added, self, NULL);
+  g_type_class_unref (bin);
+}
+
+/* At the end of the process. */
+static void
+stop_server (void)
+{
+  GstCclMetricsServer *server;
+
+  g_mutex_lock (&metrics.lock);
+  server = g_steal_pointer (&metrics.server);
+  g_mutex_unlock (&metrics.lock);
+  if (server)
+    gst_ccl_metrics_server_free (server);
 }
 
 /* --- fork --- */
@@ -221,16 +246,15 @@ after_fork_in_parent (void)
   g_mutex_unlock (&metrics.lock);
 }
 
-/* The child serves from the first element that it starts, if the port is free. The parent's elements are not its own: they
- * are left alone, because a thread that the child does not have may have been busy with them. */
+/* The child serves from the first element that it adds to a bin, if the port is free. The parent's elements are not its own. */
 static void
 after_fork_in_child (void)
 {
   if (metrics.server)
     gst_ccl_metrics_server_forget (metrics.server);
   metrics.server = NULL;
-  if (metrics.owner)
-    metrics.elements = g_ptr_array_new ();
+  if (metrics.elements)
+    g_ptr_array_set_size (metrics.elements, 0);
   g_mutex_unlock (&metrics.lock);
 }
 
@@ -282,7 +306,7 @@ gst_ccl_metrics_constructed (GObject * object)
 
   g_mutex_lock (&metrics.lock);
   if (ok && !metrics.owner) {
-    metrics.owner = GST_CCL_METRICS (object);
+    metrics.owner = gst_object_ref (object);    /* GStreamer keeps a tracer for its hooks alone */
     metrics.address = g_steal_pointer (&address);
     metrics.port = port;
     metrics.elements = g_ptr_array_new ();
@@ -297,30 +321,10 @@ gst_ccl_metrics_constructed (GObject * object)
     return;
   if (g_once_init_enter (&has_handlers)) {
     pthread_atfork (before_fork, after_fork_in_parent, after_fork_in_child);
+    atexit (stop_server);
     g_once_init_leave (&has_handlers, 1);
   }
-  gst_tracing_register_hook (GST_TRACER (object), "element-change-state-pre", G_CALLBACK (on_change_state));
-}
-
-static void
-gst_ccl_metrics_finalize (GObject * object)
-{
-  GstCclMetricsServer *server = NULL;
-  GPtrArray *elements = NULL;
-
-  g_mutex_lock (&metrics.lock);
-  if (metrics.owner == GST_CCL_METRICS (object)) {
-    metrics.owner = NULL;
-    server = g_steal_pointer (&metrics.server);
-    elements = g_steal_pointer (&metrics.elements);
-    g_clear_pointer (&metrics.address, g_free);
-  }
-  g_mutex_unlock (&metrics.lock);
-  if (server)
-    gst_ccl_metrics_server_free (server);
-  if (elements)
-    g_ptr_array_unref (elements);
-  G_OBJECT_CLASS (gst_ccl_metrics_parent_class)->finalize (object);
+  listen_to_bins (GST_CCL_METRICS (object));
 }
 
 static void
@@ -330,7 +334,6 @@ gst_ccl_metrics_class_init (GstCclMetricsClass * klass)
 
   GST_DEBUG_CATEGORY_INIT (gst_ccl_metrics_debug, "cclmetrics", 0, "metrics of gst-ccl over HTTP");
   object_class->constructed = gst_ccl_metrics_constructed;
-  object_class->finalize = gst_ccl_metrics_finalize;
 }
 
 static void

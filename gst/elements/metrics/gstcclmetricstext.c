@@ -83,7 +83,10 @@ add_line (Text * text, const GstCclMetricName * name, const gchar * suffix, cons
   gchar *const series = g_strdup_printf ("%s%s{%s%s%s}", name->name, suffix, text->labels->str,
       more && text->labels->len > 0 ? "," : "", more ? more : "");
 
-  if (g_str_equal (family->type, name->type) && g_hash_table_add (text->series, series))
+  /* A field of another element may have taken the name, with another type. */
+  if (!g_str_equal (family->type, name->type))
+    g_free (series);
+  else if (g_hash_table_add (text->series, series))
     g_string_append_printf (family->lines, "%s %s\n", series, value);
 }
 

@@ -6,27 +6,45 @@
 #include "gstcclmotionprivate.h"
 
 #include "base/gstcclenums.h"
+#include "base/gstcclinband.h"
 #include "base/gstccltime.h"
 
 #define GST_CAT_DEFAULT gst_ccl_motion_debug
 
-static void
-post (GstCclMotion * self, const gchar * state, GstClockTime timestamp, const CclMotionInfo * info)
+static GstStructure *
+new_structure (GstCclMotion * self, const gchar * state, GstClockTime timestamp, const CclMotionInfo * info)
 {
   GstBaseTransform *const transform = GST_BASE_TRANSFORM (self);
   const gdouble pixels = info && info->pixels ? info->pixels : 1;
 
+  return gst_structure_new ("ccl-motion", "state", G_TYPE_STRING, state,
+      "running-time", G_TYPE_UINT64, gst_ccl_running_time (transform, timestamp),
+      "stream-time", G_TYPE_UINT64, gst_ccl_stream_time (transform, timestamp),
+      "timestamp", G_TYPE_UINT64, timestamp,
+      "duration", G_TYPE_UINT64, GST_CLOCK_TIME_IS_VALID (timestamp) && timestamp >= self->period.began
+      ? timestamp - self->period.began : 0,
+      "n-foreground", G_TYPE_UINT64, info ? info->foreground : 0,
+      "area-ratio", G_TYPE_DOUBLE, info ? info->foreground / pixels : 0.0,
+      "global-change", G_TYPE_BOOLEAN, info ? (info->flags & CCL_MOTION_GLOBAL_CHANGE) != 0 : FALSE, NULL);
+}
+
+static void
+post (GstCclMotion * self, const gchar * state, GstClockTime timestamp, const CclMotionInfo * info)
+{
   GST_DEBUG_OBJECT (self, "motion %s at %" GST_TIME_FORMAT, state, GST_TIME_ARGS (timestamp));
   gst_element_post_message (GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self),
-          gst_structure_new ("ccl-motion", "state", G_TYPE_STRING, state,
-              "running-time", G_TYPE_UINT64, gst_ccl_running_time (transform, timestamp),
-              "stream-time", G_TYPE_UINT64, gst_ccl_stream_time (transform, timestamp),
-              "timestamp", G_TYPE_UINT64, timestamp,
-              "duration", G_TYPE_UINT64, GST_CLOCK_TIME_IS_VALID (timestamp) && timestamp >= self->period.began
-              ? timestamp - self->period.began : 0,
-              "n-foreground", G_TYPE_UINT64, info ? info->foreground : 0,
-              "area-ratio", G_TYPE_DOUBLE, info ? info->foreground / pixels : 0.0,
-              "global-change", G_TYPE_BOOLEAN, info ? (info->flags & CCL_MOTION_GLOBAL_CHANGE) != 0 : FALSE, NULL)));
+          new_structure (self, state, timestamp, info)));
+}
+
+/* Begin and end pass downstream too, whatever is posted. */
+static void
+send_downstream (GstCclMotion * self, const gchar * state, GstClockTime timestamp, const CclMotionInfo * info)
+{
+  GstStructure *const structure = new_structure (self, state, timestamp, info);
+
+  gst_ccl_inband_push (GST_BASE_TRANSFORM (self), structure, g_str_equal (state,
+          "begin") ? "motion-begin" : "motion-end");
+  gst_structure_free (structure);
 }
 
 void
@@ -35,6 +53,7 @@ gst_ccl_motion_end_period (GstCclMotion * self, gint messages, const CclMotionIn
   if (!self->period.is_moving)
     return;
   self->period.is_moving = FALSE;
+  send_downstream (self, "end", self->period.last_motion, info);
   if (messages != GST_CCL_POST_NONE)
     post (self, "end", self->period.last_motion, info);
 }
@@ -58,6 +77,7 @@ gst_ccl_motion_update_period (GstCclMotion * self, const GstCclMotionFrame * fra
     if (!self->period.is_moving) {
       self->period.is_moving = TRUE;
       self->period.began = time;
+      send_downstream (self, "begin", time, info);
       if (messages != GST_CCL_POST_NONE)
         post (self, "begin", time, info);
     } else if (messages == GST_CCL_POST_ALL || (changed && messages == GST_CCL_POST_EDGES)) {

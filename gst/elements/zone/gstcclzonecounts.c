@@ -5,6 +5,7 @@
 
 #include "gstcclzoneprivate.h"
 
+#include "base/gstcclinband.h"
 #include "base/gstccltime.h"
 #include "zone/gstccltrackplaces.h"
 
@@ -44,10 +45,10 @@ gst_cclzone_on_event (void *data, const CclZoneEvent * event)
   const GstCclZone *const zone = &self->zones[event->zone];
   const GstClockTime pts = GST_BUFFER_PTS (self->buffer);
   GstStructure *structure;
+  gboolean wanted;
 
   GST_LOG_OBJECT (self, "track %" G_GUINT64_FORMAT ": %s %s", event->id, event_name (event), zone->name);
-  if (!count_event (self, event))
-    return;
+  wanted = count_event (self, event);
   structure = gst_structure_new ("ccl-zone",
       "event", G_TYPE_STRING, event_name (event),
       "zone", G_TYPE_STRING, zone->name,
@@ -62,7 +63,11 @@ gst_cclzone_on_event (void *data, const CclZoneEvent * event)
     gst_structure_set (structure, "direction", G_TYPE_STRING, event->direction > 0 ? "forward" : "backward", NULL);
   if (event->duration != CCL_ZONE_NO_TIME)
     gst_structure_set (structure, "duration", G_TYPE_UINT64, event->duration, NULL);
-  gst_element_post_message (GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self), structure));
+  gst_ccl_inband_push (transform, structure, event_name (event));
+  if (wanted)
+    gst_element_post_message (GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self), structure));
+  else
+    gst_structure_free (structure);
 }
 
 /* ---------------------------------------------------------------- blobs and objects */
