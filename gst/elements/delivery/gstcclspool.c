@@ -132,7 +132,7 @@ check_integrity (GstCclSpool * self, GError ** error)
 {
   guint64 numbers[2];
 
-  if (!read_numbers (self, "SELECT count(*) FROM pragma_quick_check(2) WHERE quick_check <> 'ok'", numbers, error))
+  if (!read_numbers (self, "SELECT count(*) FROM pragma_quick_check WHERE quick_check <> 'ok'", numbers, error))
     return FALSE;
   if (numbers[0])
     g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ, "its pages are damaged");
