@@ -4,6 +4,7 @@
 from gstreamer import Gst
 
 UNKNOWN = "Internal data stream error."  # what a source says after its first message, which may be lost
+MISSING = "A decoder is missing: run examples/install.sh videos."
 NO_FRAMES = "Check that the camera is on and that the network reaches it."
 ENDED = "The sender closed it; the page goes on when it returns."
 
@@ -11,7 +12,7 @@ ENDED = "The sender closed it; the page goes on when it returns."
 def of(error, details, source):
     details = details or ""
     if error.matches(Gst.CoreError.quark(), Gst.CoreError.MISSING_PLUGIN) or "missing" in error.message.lower():
-        return "A decoder is missing: run examples/install.sh videos."
+        return MISSING
     if error.matches(Gst.ResourceError.quark(), Gst.ResourceError.NOT_AUTHORIZED) or "Unauthorized" in error.message:
         return "The camera wants a user and a password: rtsp://USER:PASSWORD@ADDRESS."
     if error.matches(Gst.ResourceError.quark(), Gst.ResourceError.NOT_FOUND):
@@ -19,3 +20,9 @@ def of(error, details, source):
     if "cuda" in (error.message + details).lower():
         return "The GPU is gone or in use: set the property backend to cpu."
     return NO_FRAMES if source.is_live() else "Check that the file is complete and that it is a video."
+
+
+def of_start(error):
+    """(text, advice) of a chain that cannot be built."""
+    text = getattr(error, "message", str(error))
+    return text, "An element is missing: run examples/install.sh run videos." if "no element" in text else ""

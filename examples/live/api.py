@@ -114,7 +114,8 @@ class Api:
 
     async def get_zones(self, request):
         settings = self._settings(request)
-        return web.json_response({"zones": json.loads(settings.zones()), "margin": float(settings.value("zone", "margin"))})
+        return web.json_response({"zones": json.loads(settings.zones()), "margin": float(settings.value("zone", "margin")),
+                                  "version": settings.camera.versions["zones"]})
 
     async def put_zones(self, request):
         try:
@@ -122,11 +123,12 @@ class Api:
             json.loads(text)
         except (ValueError, RecursionError):
             raise web.HTTPBadRequest(text="The zones are no JSON.") from None
+        settings = self._settings(request)
         try:
-            fault = await self._off_loop(self._settings(request).set_zones, text)
+            fault = await self._off_loop(settings.set_zones, text)
         except OSError as error:
             raise web.HTTPInternalServerError(text=f"Not saved: {error.strerror}.") from None
-        return web.json_response(fault or {}, status=422 if fault else 200)
+        return web.json_response(fault or {"version": settings.camera.versions["zones"]}, status=422 if fault else 200)
 
     # ---- looking back
 

@@ -42,6 +42,7 @@ class Camera:
         self.index, self.source, self.listener, self.folder, self.once = index, source, listener, folder, once
         self.values = {part: dict(values) for part, values in chain.FIRST_VALUES.items()}
         self.zones = chain.NO_ZONES
+        self.versions = {"settings": "", "zones": ""}  # others after each change, so that every page asks for it
         self.counts = Counts()
         self.state, self.text, self.hint = "starting", "", ""
         self.frames = self.objects = self.frames_of_run = 0
@@ -50,6 +51,7 @@ class Camera:
         self.gray = {}
         self.last_frame = self.started = time.monotonic()
         self._background_at = 0
+        self._background_made = threading.Lock()
         self._lock = threading.RLock()
         self._restart, self._ending = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"camera {index}", daemon=True)
@@ -77,14 +79,16 @@ class Camera:
 
     def set_value(self, part, name, text):
         """text: as gst-launch-1.0 takes it."""
-        self.values.setdefault(part, {})[name] = text
-        element = self.element(part)
+        with self._lock:
+            self.values = {**self.values, part: {**self.values.get(part, {}), name: text}}
+            element = self.element(part)
         if element:
             assign(element, name, text)
 
     def set_zones(self, text):
-        self.zones = text
-        element = self.element("zone")
+        with self._lock:
+            self.zones = text
+            element = self.element("zone")
         if element:
             element.set_property("zones", text)
 
@@ -93,6 +97,9 @@ class Camera:
         with self._lock:
             self.views[key] = self.views.get(key, 0) + add
             self._set_valves()
+
+    def has_background(self):
+        return self.values.get("motion", {}).get("method", "feedback") == "feedback"
 
     def late(self):
         element = self.element("label")
@@ -129,14 +136,14 @@ class Camera:
         try:
             pipeline = self._build()
         except Exception as error:  # GLib.Error has no common base with what PyGObject raises besides
-            return self._fail(str(error), "")
+            return self._fail(*advice.of_start(error))
         self.started = self.last_frame = time.monotonic()
         bus = pipeline.get_bus()
         try:
             if pipeline.set_state(Gst.State.PLAYING) == Gst.StateChangeReturn.FAILURE:
                 message = bus.timed_pop_filtered(Gst.SECOND, Gst.MessageType.ERROR)
                 return self._handle(message) if message else self._fail("The chain does not start.", "")
-            while not self._restart.is_set():
+            while not (self._restart.is_set() or self._ending.is_set()):
                 message = bus.timed_pop(200 * Gst.MSECOND)
                 if message and self._handle(message) is False:
                     return False
@@ -144,15 +151,16 @@ class Camera:
                     return False
             return True
         finally:
-            self.counts.keep()
             with self._lock:
                 self.pipeline = None
             bus.set_flushing(True)
             pipeline.set_state(Gst.State.NULL)
+            self.counts.keep()  # after the last frame, which would be counted twice
 
     def _build(self):
-        pipeline = Gst.parse_launch(chain.live(self.source, self.values))
-        pipeline.get_by_name("zone").set_property("zones", self.zones)
+        values, zones = self.values, self.zones
+        pipeline = Gst.parse_launch(chain.live(self.source, values))
+        pipeline.get_by_name("zone").set_property("zones", zones)
         pipeline.get_by_name("metadata").connect("new-sample", self._on_metadata)
         for key, rate in chain.rates().items():
             pipeline.get_by_name(key).connect("new-sample", self._on_mask if key == "mask" else self._on_picture, key)
@@ -160,16 +168,28 @@ class Camera:
             pad.add_probe(Gst.PadProbeType.BUFFER, Thinner(rate))
         # Closed valves let no EOS pass, so the pipeline itself never says that the stream ended. Here all frames are through.
         pad = pipeline.get_by_name("metadata").get_static_pad("sink")
-        pad.add_probe(Gst.PadProbeType.EVENT_DOWNSTREAM, self._on_event, pipeline)
+        pad.add_probe(Gst.PadProbeType.EVENT_DOWNSTREAM, self._on_event)
         with self._lock:
             self.pipeline = pipeline
             self._set_valves()
+            self._catch_up(values, zones)
         return pipeline
 
+    def _catch_up(self, values, zones):
+        """What changed while the chain was built."""
+        for part, now in self.values.items():
+            for name, text in now.items():
+                if values.get(part, {}).get(name) != text:
+                    assign(self.pipeline.get_by_name(part), name, text)
+        if self.zones != zones:
+            self.pipeline.get_by_name("zone").set_property("zones", self.zones)
+
     @staticmethod
-    def _on_event(_pad, info, pipeline):
+    def _on_event(pad, info):
+        """Has no reference to the pipeline, which would keep it for ever."""
         if info.get_event().type == Gst.EventType.EOS:
-            pipeline.post_message(Gst.Message.new_application(pipeline, Gst.Structure.new_empty(ENDED)))
+            sink = pad.get_parent_element()
+            sink.post_message(Gst.Message.new_application(sink, Gst.Structure.new_empty(ENDED)))
         return Gst.PadProbeReturn.OK
 
     def _set_valves(self):
@@ -191,7 +211,9 @@ class Camera:
         return True
 
     def _fail(self, text, hint):
-        self.text, self.hint = text, hint
+        """Nobody reads the password of an address."""
+        place, name = self.source.place, self.source.name
+        self.text, self.hint = text.replace(place, name) if place else text, hint
         return False
 
     def _handle(self, message):
@@ -266,5 +288,9 @@ class Camera:
 
     def _make_background(self, pts):
         element = self.element("motion")
-        if element:
+        if not element or not self._background_made.acquire(blocking=False):
+            return
+        try:
             self._gray_pictures("background").push_background(element, pts)
+        finally:
+            self._background_made.release()

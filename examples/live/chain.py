@@ -40,7 +40,7 @@ class Source:
         """For people: without the password of an address."""
         if self.kind == "scene":
             return "made-up scene"
-        return re.sub(r"//[^/@]*@", "//", self.place) if self.kind == "uri" else pathlib.Path(self.place).name
+        return re.sub(r"//[^/]*@", "//", self.place) if self.kind == "uri" else pathlib.Path(self.place).name
 
     def is_live(self):
         return self.kind in ("camera", "uri")

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: gst-ccl contributors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The folder where zones, presets and counts are kept: the only place that is written."""
+import errno
 import hashlib
 import os
 import pathlib
@@ -38,9 +39,21 @@ def key_of(source):
     return f"{slug}-{hashlib.sha256(source.place.encode('utf-8', 'surrogateescape')).hexdigest()[:8]}"
 
 
-def write(path, text):
+def check(top, path):
+    """A link in the folder may not lead out of it."""
+    if not pathlib.Path(path).resolve().is_relative_to(pathlib.Path(top).resolve()):
+        raise OSError(errno.EPERM, "a link leads out of the folder")
+
+
+def read(top, path):
+    check(top, path)
+    return pathlib.Path(path).read_text("utf-8")
+
+
+def write(top, path, text):
     """Replaces a file at once, so that a power cut leaves the old one or the new one."""
     path = pathlib.Path(path)
+    check(top, path.parent)
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:

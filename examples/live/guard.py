@@ -5,6 +5,7 @@ import hmac
 import ipaddress
 import logging
 import re
+import sqlite3
 import traceback
 
 from aiohttp import web
@@ -13,7 +14,7 @@ from aiohttp import web
 logging.getLogger("aiohttp.server").setLevel(logging.CRITICAL)
 
 MAX_BODY = 256 * 1024
-COOKIE = "gst-ccl-live"
+COOKIE = "gst-ccl-live"  # and the port: a browser sends cookies to all ports of a machine
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; "
                                "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -69,9 +70,14 @@ class Guard:
         """A link on another site may lead here, but shows nothing to that site."""
         return request.method == "GET" and request.headers.get("Sec-Fetch-Mode") == "navigate"
 
+    @staticmethod
+    def _cookie(request):
+        return f"{COOKIE}-{request.url.port}"
+
     def _has_token(self, request):
-        given = request.cookies.get(COOKIE) or request.query.get("token", "")
-        return hmac.compare_digest(given.encode("utf-8", "replace"), self.token.encode())
+        """In the address or in the cookie, which may be from an earlier start of the server."""
+        given = request.query.get("token", ""), request.cookies.get(self._cookie(request), "")
+        return any(hmac.compare_digest(text.encode("utf-8", "replace"), self.token.encode()) for text in given)
 
     @web.middleware
     async def middleware(self, request, handler):
@@ -82,11 +88,13 @@ class Guard:
             response = await handler(request)
         except web.HTTPException as error:
             response = web.json_response({"error": error.text or error.reason}, status=error.status)
+        except sqlite3.Error as error:
+            response = web.json_response({"error": f"What was seen cannot be read: {error}."}, status=503)
         except Exception:  # a fault of ours: the page hears of it, and goes on
             traceback.print_exc()
             response = web.json_response({"error": "The server has a fault; its messages say more."}, status=500)
         if self.token and "token" in request.query and not response.prepared:
-            response.set_cookie(COOKIE, self.token, httponly=True, samesite="Strict")
+            response.set_cookie(self._cookie(request), self.token, httponly=True, samesite="Strict")
         return self._with_headers(response)
 
     @staticmethod

@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What the cameras' threads deliver, for the pages: kept on the server's event loop, the newest only."""
 import collections
+import threading
 import time
 
 MAX_FRAMES = 120  # metadata that waits for its picture
+MAX_WAITING = 64  # frames and pictures of a camera that the event loop has not taken yet
 
 
 class Feed:
@@ -16,6 +18,7 @@ class Feed:
         self.newest = None
         self.pictures = {}
         self.watchers = set()
+        self.room = threading.Semaphore(MAX_WAITING)
         self.warnings = collections.deque(maxlen=5)
         self.state = (camera.state, camera.text, camera.hint)
         self.fps = 0.0
@@ -46,6 +49,7 @@ class Feed:
         camera = self.camera
         state, text, hint = self.state
         return {"camera": camera.index, "name": camera.source.name, "state": state, "text": text, "hint": hint,
+                "versions": camera.versions, "background": camera.has_background(),
                 "fps": round(self.fps, 1), "late": camera.late(), "objects": camera.objects, "frames": camera.frames,
                 "passed": camera.passed(), "got": camera.frames_of_run,
                 "warnings": [*self.warnings, *([self.store.fault] if self.store.fault else [])],
@@ -68,15 +72,27 @@ class Hub:
         except RuntimeError:  # the loop is closed: the server ends
             pass
 
+    def _newest(self, feed, function, *arguments):
+        """Drops it if the event loop is behind: what waits would fill the memory."""
+        if feed.room.acquire(blocking=False):
+            self._later(self._take, feed, function, *arguments)
+
+    @staticmethod
+    def _take(feed, function, *arguments):
+        feed.room.release()
+        function(*arguments)
+
     def on_frame(self, camera, frame):
-        self._later(self._add_frame, self.feeds[camera.index], frame)
+        feed = self.feeds[camera.index]
+        self._newest(feed, self._add_frame, feed, frame)
 
     def _add_frame(self, feed, frame):
         feed.add_frame(frame)
         self.store.add_frame(feed.camera.index, frame)
 
     def on_picture(self, camera, key, pts, jpeg):
-        self._later(self.feeds[camera.index].add_picture, key, pts, jpeg)
+        feed = self.feeds[camera.index]
+        self._newest(feed, feed.add_picture, key, pts, jpeg)
 
     def on_event(self, camera, event):
         self._later(self._add_event, self.feeds[camera.index], event)

@@ -21,6 +21,7 @@ except ImportError:
     sys.exit(f"live: aiohttp is missing for {sys.executable}; run examples/install.sh live")
 
 import server
+from guard import is_address
 
 
 def arguments():
@@ -38,10 +39,20 @@ def arguments():
 
 
 def is_loopback(address):
-    try:
-        return ipaddress.ip_address(address).is_loopback
-    except ValueError:
-        return address == "localhost"
+    return ipaddress.ip_address(address).is_loopback if is_address(address) else address == "localhost"
+
+
+def reachable(address):
+    """What to type on another machine: nobody can open 0.0.0.0."""
+    if not is_address(address) or not ipaddress.ip_address(address).is_unspecified:
+        return address
+    is_six = ":" in address
+    with socket.socket(socket.AF_INET6 if is_six else socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("2001:db8::1" if is_six else "192.0.2.1", 9))  # sends nothing, but chooses a way out
+            return probe.getsockname()[0]
+        except OSError:
+            return "::1" if is_six else "127.0.0.1"
 
 
 async def serve(options):
@@ -60,7 +71,8 @@ async def serve(options):
         await runner.cleanup()
         sys.exit(f"live: {options.address} port {options.port}: {error.strerror}; --port N takes another, 0 a free one")
     port = runner.addresses[0][1]
-    host = f"[{options.address}]" if ":" in options.address else options.address
+    host = reachable(options.address)
+    host = f"[{host}]" if ":" in host else host
     print(f"The page: http://{host}:{port}/{'?token=' + token if token else ''}   (Ctrl-C ends)", flush=True)
     ended = asyncio.Event()
     for name in (signal.SIGINT, signal.SIGTERM):

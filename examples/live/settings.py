@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A camera's settings: changes, undo, presets, zones; kept in its folder. Each change is judged by a spare element first."""
 import json
+import os
 import pathlib
 import re
+import secrets
 import shlex
 import time
 
@@ -11,6 +13,7 @@ import chain
 import folder
 import judge
 import properties
+from gstreamer import Gst
 from properties import Wrong
 
 OWN_PRESETS = pathlib.Path(__file__).parent / "presets"
@@ -18,20 +21,31 @@ MAX_UNDO, MAX_PRESETS = 200, 50
 ONE_CHANGE = 1.0  # seconds between steps of one change
 
 
+def environment():
+    """What a command needs to find a plugin that is not installed, in words."""
+    place = Gst.Registry.get().find_plugin("ccl").get_filename()
+    paths = [path for name in ("GST_PLUGIN_PATH", "GST_PLUGIN_PATH_1_0") for path in os.environ.get(name, "").split(":")]
+    if any(path and pathlib.Path(place).is_relative_to(path) for path in paths):
+        return [f"GST_PLUGIN_PATH={os.path.dirname(place)}"]
+    return []
+
+
 class Settings:
     def __init__(self, camera, kept, key):
         """kept: the page's folder; key: the camera's folder in it."""
         self.camera = camera
-        self.folder = pathlib.Path(kept) / key
-        self.presets_folder = pathlib.Path(kept) / "presets"
+        self.top = pathlib.Path(kept)
+        self.folder = self.top / key
+        self.presets_folder = self.top / "presets"
         self.changes = []  # each a list of (part, name, text before)
         self.changed_at = 0
+        self._touch("settings", "zones")
         self._load()
 
     def _load(self):
         for name, take in ("settings.json", self._take_settings), ("zones.json", self._take_zones):
             try:
-                take((self.folder / name).read_text("utf-8"))
+                take(folder.read(self.top, self.folder / name))
             except FileNotFoundError:
                 pass
             except (OSError, ValueError) as error:
@@ -48,6 +62,9 @@ class Settings:
             raise ValueError(fault["error"])
         self.camera.zones = text
 
+    def _touch(self, *names):
+        self.camera.versions = {**self.camera.versions, **{name: secrets.token_hex(8) for name in names}}
+
     # ---- what is shown
 
     def text(self, part, spec):
@@ -61,7 +78,7 @@ class Settings:
                            "properties": [properties.describe(part, spec, self.text(part, spec))
                                           for spec in properties.all_of(part)]}
                           for part, factory in chain.ELEMENTS.items()],
-                "undo": len(self.changes), "presets": self.presets()}
+                "undo": len(self.changes), "presets": self.presets(), "version": self.camera.versions["settings"]}
 
     def not_default(self):
         """{part: {property: text}} of what is not as the elements have it."""
@@ -75,7 +92,8 @@ class Settings:
 
     def launch_line(self):
         """A command that does the same without the page, and prints JSON."""
-        words = ["gst-launch-1.0", "-q", *self.camera.source.words(), "!", "videoconvert", "!", "video/x-raw,format=I420"]
+        words = [*environment(), "gst-launch-1.0", "-q", *self.camera.source.words(), "!", "videoconvert", "!",
+                 "video/x-raw,format=I420"]
         values = self.not_default()
         if json.loads(self.camera.zones)["zones"]:
             values.setdefault("zone", {})["config"] = str((self.folder / "zones.json").absolute())
@@ -143,7 +161,8 @@ class Settings:
             restart |= not properties.find(part, name).flags & properties.MUTABLE_PLAYING
         if restart:
             self.camera.restart()
-        folder.write(self.folder / "settings.json", json.dumps(self._own_values(), indent=1))
+        self._touch("settings", *(["zones"] if ("zone", "margin") in wanted else []))
+        folder.write(self.top, self.folder / "settings.json", json.dumps(self._own_values(), indent=1))
 
     def _own_values(self):
         """What can be set here, and is not as the page begins."""
@@ -176,7 +195,7 @@ class Settings:
         wanted = {(part, spec.name): properties.default(part, spec)
                   for part in chain.ELEMENTS for spec in properties.all_of(part)}
         try:
-            wanted.update(self._parse(json.loads(path.read_text("utf-8"))))
+            wanted.update(self._parse(json.loads(folder.read(path.parent if path.parent == OWN_PRESETS else self.top, path))))
         except Wrong:
             raise
         except (OSError, ValueError) as error:
@@ -187,12 +206,14 @@ class Settings:
         self._preset(name)
         if sum(preset["own"] for preset in self.presets()) >= MAX_PRESETS:
             raise Wrong(f"There are {MAX_PRESETS} presets already.")
-        folder.write(self.presets_folder / f"{name}.json", json.dumps(self._own_values(), indent=1))
+        folder.write(self.top, self.presets_folder / f"{name}.json", json.dumps(self._own_values(), indent=1))
+        self._touch("settings")
 
     def delete_preset(self, name):
         path = self._preset(name)
         if path.parent == self.presets_folder:
             path.unlink(missing_ok=True)
+            self._touch("settings")
 
     # ---- zones
 
@@ -200,8 +221,9 @@ class Settings:
         """None, or the fault that keeps the old zones."""
         fault = judge.fault_of_zones(text)
         if not fault:
-            folder.write(self.folder / "zones.json", text)
+            folder.write(self.top, self.folder / "zones.json", text)
             self.camera.set_zones(text)
+            self._touch("zones")
         return fault
 
     def zones(self):

@@ -7,8 +7,11 @@ import pathlib
 import sqlite3
 import time
 
+import folder
+
 GRID = (64, 36)  # cells of the heat map
-MAX_EVENTS, MAX_MINUTES = 500, 7 * 24 * 60
+MAX_EVENTS, MAX_MINUTES = 500, 7 * 24 * 60  # of each camera
+MAX_ALL_EVENTS = 10000  # with those of cameras that are gone
 MAX_LAST = 2000  # zones whose counts are remembered, with those that were renamed
 FLUSH_EVERY = 5  # seconds
 
@@ -18,6 +21,7 @@ CREATE TABLE IF NOT EXISTS minutes (camera TEXT, minute INTEGER, zone TEXT, forw
 CREATE TABLE IF NOT EXISTS heat (camera TEXT PRIMARY KEY, cells TEXT) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS events (id INTEGER PRIMARY KEY AUTOINCREMENT, camera TEXT, time REAL, event TEXT, zone TEXT,
     track INTEGER, direction TEXT, inside INTEGER, x REAL, y REAL, picture BLOB);
+CREATE INDEX IF NOT EXISTS events_of ON events (camera, id);
 """
 
 
@@ -26,6 +30,7 @@ class Store:
 
     def __init__(self, path, keys):
         pathlib.Path(path).parent.mkdir(parents=True, exist_ok=True)
+        folder.check(pathlib.Path(path).parent, path)
         self.keys = keys
         self.data = sqlite3.connect(path, timeout=0.2)
         self.data.execute("PRAGMA journal_mode=WAL")
@@ -84,19 +89,30 @@ class Store:
             return
         self._flushed = time.monotonic()
         with self._guarded():
-            self._write()
+            # All of it or nothing: what is written in part would be counted twice by the next try.
+            self.data.execute("SAVEPOINT flush")
+            try:
+                self._write()
+            except sqlite3.Error:
+                self.data.execute("ROLLBACK TO flush")
+                self.data.execute("RELEASE flush")
+                raise
+            self.data.commit()
+            self.minutes = {}
 
     def _write(self):
+        oldest = int(time.time() // 60) - MAX_MINUTES
+        self.minutes = {key: row for key, row in self.minutes.items() if key[1] >= oldest}
         for key, row in self.minutes.items():
             self.data.execute("INSERT INTO minutes VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (camera, minute, zone) DO UPDATE SET "
                               "forward = forward + excluded.forward, backward = backward + excluded.backward, "
                               "inside = max(inside, excluded.inside)", (*key, *row))
         for key, cells in zip(self.keys, self.cells):
             self.data.execute("INSERT OR REPLACE INTO heat VALUES (?, ?)", (key, json.dumps(cells, separators=(",", ":"))))
-        self.data.execute("DELETE FROM events WHERE id <= (SELECT max(id) FROM events) - ?", (MAX_EVENTS,))
-        self.data.execute("DELETE FROM minutes WHERE minute < ?", (int(time.time() // 60) - MAX_MINUTES,))
-        self.data.commit()
-        self.minutes = {}
+            self.data.execute("DELETE FROM events WHERE camera = ? AND id <= (SELECT id FROM events WHERE camera = ? "
+                              "ORDER BY id DESC LIMIT 1 OFFSET ?)", (key, key, MAX_EVENTS))
+        self.data.execute("DELETE FROM events WHERE id <= (SELECT max(id) FROM events) - ?", (MAX_ALL_EVENTS,))
+        self.data.execute("DELETE FROM minutes WHERE minute < ?", (oldest,))
 
     def close(self):
         self.flush(now=True)

@@ -13,6 +13,7 @@ import time
 from aiohttp import WSMsgType, web
 
 import chain
+from guard import HEADERS
 
 VIEWS = ("video", "mask", "background")
 MAX_IN_FLIGHT = 2  # pictures that the page has not shown yet
@@ -20,6 +21,7 @@ SLOW, FAST = 0.5, 0.12  # seconds from sending to shown at which the width is ha
 PATIENCE = 40  # pictures that must be fast before they become larger
 MAX_MESSAGE = 256
 MJPEG_WIDTH = 640
+LOOK_EVERY = 1  # seconds, after which a camera without pictures looks whether somebody still waits
 
 
 class Watcher:
@@ -147,14 +149,17 @@ class Viewer:
 
 async def mjpeg(request, feed):
     """Pictures alone, for other programs. A slow one gets fewer."""
-    response = web.StreamResponse(headers={"Content-Type": "multipart/x-mixed-replace; boundary=frame"})
+    response = web.StreamResponse(headers={**HEADERS, "Content-Type": "multipart/x-mixed-replace; boundary=frame"})
     await response.prepare(request)
     viewer = Viewer(feed)
     feed.watchers.add(viewer)
     feed.camera.view(viewer.key, 1)
     try:
-        while not viewer.ended:
-            await viewer.wake.wait()
+        while not viewer.ended and request.transport and not request.transport.is_closing():
+            try:
+                await asyncio.wait_for(viewer.wake.wait(), LOOK_EVERY)
+            except asyncio.TimeoutError:
+                continue
             viewer.wake.clear()
             jpeg = feed.pictures[viewer.key][2] if viewer.key in feed.pictures else b""
             await response.write(b"--frame\r\nContent-Type: image/jpeg\r\nContent-Length: %d\r\n\r\n%b\r\n" % (len(jpeg), jpeg))

@@ -35,6 +35,7 @@ def free_port():
 class Browser:
     def __init__(self, width=1280, height=800, dark=False, phone=False):
         self.folder = tempfile.mkdtemp(prefix="live-browser-")
+        self.downloads = os.path.join(self.folder, "downloads")
         port = free_port()
         self.base = f"http://127.0.0.1:{port}"
         self.driver = subprocess.Popen(["chromedriver", f"--port={port}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -43,6 +44,7 @@ class Browser:
                             f"--window-size={width},{height}", "--no-first-run", "--disable-extensions",
                             f"--user-data-dir={self.folder}/profile"]
                    + (["--force-dark-mode", "--blink-settings=preferredColorScheme=0"] if dark else [])}
+        options["prefs"] = {"download.default_directory": self.downloads, "download.prompt_for_download": False}
         if phone:
             options["mobileEmulation"] = {"deviceMetrics": {"width": width, "height": height, "pixelRatio": 2.0, "touch": True}}
         self._wait_for_driver()

@@ -32,16 +32,17 @@ def video(path, seconds=4):
 
 
 class Live:
-    """kept: the folder of another server, to go on with."""
+    """kept: the folder of another server, to go on with. environment: what is added to ours."""
 
-    def __init__(self, source, *arguments, kept=None):
+    def __init__(self, source, *arguments, kept=None, environment=None):
         self.folder = tempfile.mkdtemp(prefix="live-test-")
         self.kept = kept or os.path.join(self.folder, "kept")
         self.log = open(os.path.join(self.folder, "log"), "w+", encoding="utf-8")
         self.process = subprocess.Popen(
             [sys.executable, os.path.join(source, "examples", "live", "main.py"), "--port", "0", "--folder",
              self.kept, *arguments],
-            stdout=subprocess.PIPE, stderr=self.log, text=True, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
+            stdout=subprocess.PIPE, stderr=self.log, text=True,
+            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **(environment or {})})
         line = self.process.stdout.readline()
         if not line:
             self.process.wait(10)

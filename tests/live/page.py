@@ -5,6 +5,7 @@
 usage: page.py SOURCE_FOLDER BUILD_FOLDER
 """
 import http.server
+import json
 import os
 import pathlib
 import subprocess
@@ -33,6 +34,32 @@ return new Promise(done => {
     .observe({type: 'layout-shift', buffered: true});
   setTimeout(() => done(sum), 300);
 })"""
+# The lowest contrast of a text in sight with the ground behind it.
+CONTRAST = """
+function numbers(text) { return text.match(/[\\d.]+/g).map(Number); }
+function light(rgb) {
+  const [r, g, b] = rgb.map(v => v / 255).map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+function ground(element) {
+  for (let e = element; e; e = e.parentElement) {
+    const [r, g, b, a = 1] = numbers(getComputedStyle(e).backgroundColor);
+    if (a === 1)
+      return [r, g, b];
+  }
+  return [255, 255, 255];
+}
+let lowest = [99, ''];
+const texts = 'h1, h2, p, b, label, span, button, .button, summary, [type=text], [type=number]';
+for (const element of document.querySelectorAll(texts)) {
+  if (!element.checkVisibility() || element.disabled || element.closest('#stage'))
+    continue;
+  const a = light(numbers(getComputedStyle(element).color).slice(0, 3)), b = light(ground(element));
+  const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+  if (contrast < lowest[0])
+    lowest = [contrast, element.outerHTML.slice(0, 80)];
+}
+return lowest"""
 NAMES = "return [...document.querySelectorAll('#zone-list .head input')].map(input => input.value)"
 
 
@@ -88,6 +115,11 @@ class Page(unittest.TestCase):
                 self.browser.click(f"#views input[value={view}]")
                 self.wait(f"return document.getElementById('stage').dataset.view === '{view}'")
                 self.browser.wait(LIGHT)
+        # Other methods have no background: the page shows the video instead of a picture that stands still.
+        self.browser.click("#views input[value=background]")
+        self.live.ask("POST", "/api/cameras/0/settings", {"part": "motion", "name": "method", "value": "diff"})
+        self.wait("return document.querySelector('#views input[value=background]').disabled")
+        self.wait("return document.getElementById('stage').dataset.view === 'video'")
 
     def draw_all(self):
         """Draws a zone around the picture; returns the seconds until it counts an object."""
@@ -139,6 +171,52 @@ class Page(unittest.TestCase):
         self.browser.click("#zone-undo")
         self.wait("return document.getElementById('zone-error').hidden")
 
+    def test_another_page_changes_it(self):
+        zones = {"units": "relative", "zones": [{"name": "of another page", "circle": [0.5, 0.5, 0.2]}]}
+        self.live.ask("PUT", "/api/cameras/0/zones", zones)
+        self.wait(NAMES + "[0] === 'of another page'")
+        self.browser.click("#zone-undo")
+        self.live.wait(lambda: not self.live.get("/api/cameras/0/zones")["zones"]["zones"])
+        self.open_tab("tune")
+        self.run_js("document.getElementById('p-motion-dilate-slider').focus()")  # as after it was dragged
+        self.live.ask("POST", "/api/cameras/0/settings", {"part": "motion", "name": "threshold", "value": "21"})
+        self.wait("return document.getElementById('p-motion-threshold').value === '21'")
+        self.assertEqual(self.run_js("return document.activeElement.id"), "p-motion-dilate-slider")
+
+    def test_changes_at_once_are_all_made(self):
+        self.open_tab("tune")
+        self.run_js("""
+            for (const [name, value] of [['threshold', '9'], ['open', '1'], ['close', '3'], ['median', '']]) {
+              const input = document.getElementById(`p-motion-${name}`);
+              input.value = value;
+              input.dispatchEvent(new Event('change'));
+            }""")
+        self.live.wait(lambda: "threshold=9 open=1 close=3" in self.live.get("/api/cameras/0/launch")["line"])
+        self.assertEqual(self.run_js("return document.getElementById('p-motion-median').value"), "2")  # emptied: as it was
+        self.assertNotIn("median", self.live.get("/api/cameras/0/launch")["line"])
+
+    def test_zones_are_saved_and_loaded(self):
+        self.browser.click("#tools input[value=circle]")
+        self.browser.draw("#stage", (0.5, 0.5), (0.6, 0.5))
+        self.wait(NAMES + ".length === 1")
+        self.browser.click("#zone-save")
+        path = pathlib.Path(self.browser.downloads, "zones.json")
+        self.live.wait(path.is_file)
+        saved = self.live.wait(path.read_text)
+        path.unlink()
+        zone, = json.loads(saved)["zones"]
+        self.assertEqual(zone["name"], "circle 1")
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "pixels.json")
+            file.write_text(json.dumps({"zones": [{"name": "in pixels", "line": [[320, 0], [320, 180]]}]}), "utf-8")
+            self.browser.type("#zone-load", str(file))
+            self.wait(NAMES + "[0] === 'in pixels'")
+            line = [{"name": "in pixels", "line": [[0.5, 0], [0.5, 0.5]]}]
+            self.live.wait(lambda: self.live.get("/api/cameras/0/zones")["zones"]["zones"] == line)
+            file.write_text('{"zones": 7}', "utf-8")
+            self.browser.type("#zone-load", str(file))
+            self.wait("return document.getElementById('zone-error').textContent.includes('has no zones')")
+
     def test_slider_changes_the_mask(self):
         self.browser.click("#views input[value=mask]")
         self.wait("return document.getElementById('stage').dataset.view === 'mask'")
@@ -163,6 +241,43 @@ class Page(unittest.TestCase):
     def test_modules(self):
         script = pathlib.Path(__file__).with_name("modules.js").read_text("utf-8")
         self.assertEqual(self.run_js(f"return (async () => {{ {script} }})()"), [])
+
+
+class Looks(unittest.TestCase):
+    def look(self, **screen):
+        lacking = live.missing() or browser.missing()
+        if lacking:
+            self.skipTest(f"needs {lacking}")
+        server = live.Live(source)
+        self.addCleanup(server.stop)
+        page = browser.Browser(**screen)
+        self.addCleanup(page.quit)
+        server.ask("PUT", "/api/cameras/0/zones", {"units": "relative", "zones": [{"name": "a", "circle": [0.5, 0.5, 0.2]}]})
+        page.open(server.url)
+        page.wait("return document.getElementById('stage').dataset.shown > 2")
+        for tab in "tune", "back", "zones":
+            page.click(f"#tab-{tab}")
+            page.run("document.activeElement.blur(); scrollTo(0, 0)")
+            contrast, where = page.run(CONTRAST)
+            self.assertGreaterEqual(contrast, 4.5, where)
+            self.assertLessEqual(*page.run("return [document.documentElement.scrollWidth, innerWidth]"))
+        return page
+
+    def test_light(self):
+        self.look()
+
+    def test_dark(self):
+        page = self.look(dark=True)
+        self.assertTrue(page.run("return matchMedia('(prefers-color-scheme: dark)').matches"))
+
+    def test_phone(self):
+        page = self.look(width=390, height=844, phone=True)
+        small = page.run("return [...document.querySelectorAll('button, .button, select, .segments label, .checks label')]"
+                         ".filter(e => e.checkVisibility() && e.getBoundingClientRect().height < 36).map(e => e.outerHTML)")
+        self.assertEqual(small, [])
+        page.click("#tab-tune")
+        page.run("document.getElementById('p-motion-dilate-slider').scrollIntoView({block: 'end'})")
+        self.assertGreaterEqual(page.run("return document.getElementById('stage').getBoundingClientRect().top"), 0)  # in sight
 
 
 class Sender(http.server.ThreadingHTTPServer):
@@ -219,10 +334,18 @@ class Lost(unittest.TestCase):
         page.wait("return document.getElementById('state').textContent === 'lost'")
         said = page.wait("return !document.getElementById('trouble').hidden && document.getElementById('trouble').innerText")
         self.assertIn("Next try in", said)
+        # The zones are there while the camera is not.
+        zones = {"units": "relative", "zones": [{"name": "kept", "circle": [0.5, 0.5, 0.2]}]}
+        server.ask("PUT", "/api/cameras/0/zones", zones)
+        page.open(server.url + "camera/0")
+        page.wait(NAMES + "[0] === 'kept'")
+        page.click("#zone-save")
+        saved = pathlib.Path(page.downloads, "zones.json")
+        self.assertEqual(json.loads(server.wait(lambda: saved.is_file() and saved.read_text("utf-8"))), zones)
         sender.is_on = True
         page.wait("return document.getElementById('state').textContent === 'playing'")
         self.assertTrue(page.run("return document.getElementById('trouble').hidden"))
-        shown = page.run("return +document.getElementById('stage').dataset.shown")
+        shown = page.run("return +(document.getElementById('stage').dataset.shown ?? 0)")
         page.wait(f"return document.getElementById('stage').dataset.shown > {shown}")
         self.assertEqual(page.errors(), [])
         server.process.terminate()

@@ -162,11 +162,30 @@ class Refusals(Server):
         self.assertEqual(open_to_all.ask("GET", "/?token=wrong")[0], 403)
         token = open_to_all.url.split("token=")[1]
         self.assertEqual(open_to_all.ask("GET", f"/?token={token}")[0], 200)
-        self.assertEqual(open_to_all.ask("GET", "/api/cameras", headers={"Cookie": f"gst-ccl-live={token}"})[0], 200)
-        self.assertEqual(open_to_all.ask("GET", "/api/cameras", headers={"Cookie": "gst-ccl-live=wrong"})[0], 403)
+        cookie = f"gst-ccl-live-{open_to_all.port}="
+        self.assertEqual(open_to_all.ask("GET", "/api/cameras", headers={"Cookie": cookie + token})[0], 200)
+        old = {"Cookie": cookie + "from-an-earlier-start"}
+        self.assertEqual(open_to_all.ask("GET", "/api/cameras", headers=old)[0], 403)
+        self.assertEqual(open_to_all.ask("GET", f"/?token={token}", headers=old)[0], 200)
+        self.assertNotIn("//0.0.0.0", open_to_all.url)  # which no other machine can open
 
 
 class Advice(unittest.TestCase):
+    def test_missing_decoder(self):
+        lacking = live.missing()
+        if lacking:
+            self.skipTest(f"needs {lacking}")
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        film = os.path.join(folder, "film.mkv")
+        live.video(film, 1)
+        decoders = "jpegdec", "avdec_mjpeg", "vajpegdec", "vaapijpegdec", "v4l2jpegdec", "nvjpegdec", "qsvjpegdec"
+        ranks = ",".join(f"{name}:NONE" for name in decoders)
+        server = live.Live(source, film, environment={"GST_PLUGIN_FEATURE_RANK": ranks})
+        self.addCleanup(server.stop)
+        lost = server.wait(lambda: server.camera()["state"] == "lost" and server.camera())
+        self.assertIn("A decoder is missing: run examples/install.sh videos.", lost["hint"])
+
     def test_each_error_has_its_advice(self):
         lacking = live.missing()
         if lacking:
@@ -237,6 +256,25 @@ class Kept(Server):
         self.assertEqual((fault["zone"], fault["points"]), (0, [0, 1, 2, 3]))
         self.assertEqual(self.live.get(f"{CAMERA}/zones")["zones"], ZONES)
 
+    def test_versions(self):
+        """Every change has another one, so that all pages hear of it."""
+        def versions():
+            return self.live.camera()["versions"]
+
+        before = versions()
+        self.assertEqual(self.set("motion", "threshold", "18")[0], 200)
+        self.assertNotEqual(versions()["settings"], before["settings"])
+        self.assertEqual(versions()["zones"], before["zones"])
+        self.assertEqual(self.set("zone", "margin", "0.3")[0], 200)
+        self.assertNotEqual(versions()["zones"], before["zones"])
+        before = versions()
+        status, body = self.ask("PUT", f"{CAMERA}/zones", ZONES)
+        self.assertEqual((status, body), (200, {"version": versions()["zones"]}))
+        self.assertNotEqual(versions()["zones"], before["zones"])
+        self.refused(422, "PUT", f"{CAMERA}/zones", CROSSED)
+        self.assertEqual(versions()["zones"], body["version"])
+        self.assertEqual(self.ask("POST", f"{CAMERA}/settings/reset", {})[0], 200)
+
     def test_looking_back(self):
         self.assertEqual(self.ask("PUT", f"{CAMERA}/zones", ZONES)[0], 200)
         event = self.live.wait(lambda: self.live.get(f"{CAMERA}/events"))[0]
@@ -254,6 +292,34 @@ class Kept(Server):
             while data.count(b"\xff\xd8\xff") < 5:
                 data += connection.recv(65536)
         self.assertIn(b"multipart/x-mixed-replace", data)
+        self.assertIn(b"Cross-Origin-Resource-Policy: same-origin", data)
+
+    def test_mjpeg_of_a_lost_camera(self):
+        """Who went away does not count as an open page."""
+        with socket.create_server(("127.0.0.1", 0)) as probe:
+            nobody = probe.getsockname()[1]
+        lost = live.Live(source, f"rtsp://127.0.0.1:{nobody}/none")
+        self.addCleanup(lost.stop)
+
+        def connect():
+            connection = socket.create_connection(("127.0.0.1", lost.port), timeout=60)
+            connection.sendall(f"GET {CAMERA}/video.mjpeg HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+            return connection, connection.recv(12)
+
+        pages = [connect() for _ in range(64)]
+        self.assertEqual({answer for _, answer in pages}, {b"HTTP/1.1 200"})
+        connection, answer = connect()
+        connection.close()
+        self.assertEqual(answer, b"HTTP/1.1 503")
+        for connection, _ in pages:
+            connection.close()
+
+        def is_free():
+            connection, answer = connect()
+            connection.close()
+            return answer == b"HTTP/1.1 200"
+
+        lost.wait(is_free)
 
     def test_copied_line(self):
         """The file once, with zones, here and by the line: the same counts."""
@@ -274,7 +340,9 @@ class Kept(Server):
             line, zones = again.get(f"{CAMERA}/launch")["line"], again.camera()["zones"]
         finally:
             again.stop()
-        run = subprocess.run(["sh", "-c", line], capture_output=True, text=True, timeout=60, check=True)
+        # As in a shell that knows nothing of the build folder.
+        bare = {name: value for name, value in os.environ.items() if not name.startswith("GST_PLUGIN_PATH")}
+        run = subprocess.run(["sh", "-c", line], capture_output=True, text=True, timeout=60, check=True, env=bare)
         self.assertEqual(json.loads(run.stdout.splitlines()[-1])["zones"], zones)
         self.assertGreater(sum(zone["forward"] + zone["backward"] for zone in zones), 1)
 

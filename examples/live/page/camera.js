@@ -20,6 +20,15 @@ function listItem(text) {
   return Object.assign(document.createElement("li"), {textContent: text});
 }
 
+// A view that gets no pictures would stand still.
+function showWhetherBackground(isThere) {
+  const [video, background] = ["video", "background"].map(view => $("views").querySelector(`[value=${view}]`));
+  background.disabled = !isThere;
+  background.parentElement.title = isThere ? "" : "Only method=feedback has one";
+  if (!isThere && background.checked)
+    video.click();
+}
+
 function showStatus(status) {
   $("state").dataset.state = status.state;
   setText($("state"), status.state);
@@ -30,15 +39,19 @@ function showStatus(status) {
   setText($("fps"), Math.round(status.fps));
   setText($("late"), status.late);
   setText($("objects"), status.objects);
+  showWhetherBackground(status.background);
   const shown = [...$("warnings").children].map(item => item.textContent);
   if (shown.join("\n") !== status.warnings.join("\n"))
     $("warnings").replaceChildren(...status.warnings.map(listItem));
 }
 
-const listeners = [];
+const listeners = [], followers = [];
 const stage = new Stage($("stage"), camera, {
   frame: frame => listeners.forEach(listener => listener(frame)),
-  status: showStatus,
+  status: status => {
+    showStatus(status);
+    followers.forEach(follower => follower.onStatus(status));
+  },
 });
 
 for (const input of $("views").querySelectorAll("input"))
@@ -50,6 +63,6 @@ for (const input of $("layers").querySelectorAll("input")) {
 }
 const zones = new Zones(stage, camera);
 listeners.push(frame => zones.onFrame(frame));
-new Tune(camera);
+followers.push(zones, new Tune(camera));
 new Back(stage, camera, zones);
 new Tabs(document.querySelector("[role=tablist]"));

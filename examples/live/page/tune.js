@@ -19,6 +19,7 @@ export class Tune {
   constructor(camera) {
     this.path = `/api/cameras/${camera}`;
     this.open = {motion: true};
+    this.due = new Map();
     $("tune-undo").addEventListener("click", () => this.post("/settings/undo"));
     $("tune-reset").addEventListener("click", () => this.post("/settings/reset"));
     $("copy").addEventListener("click", () => this.copy());
@@ -30,7 +31,24 @@ export class Tune {
   }
 
   async load() {
-    this.show(await ask("GET", `${this.path}/settings`));
+    if (this.isLoading)
+      return;
+    this.isLoading = true;
+    try {
+      const settings = await ask("GET", `${this.path}/settings`);
+      if (!this.isSending)
+        this.show(settings);
+    } catch {
+      // The next status asks again.
+    }
+    this.isLoading = false;
+  }
+
+  // Another page may have changed them, or the server has begun anew.
+  onStatus({versions}) {
+    const isEdited = this.isSending || $("groups").querySelector("input:not([type=range]):focus, select:focus");
+    if (versions && versions.settings !== this.settings?.version && !isEdited)
+      this.load();
   }
 
   say(text, isWrong = false) {
@@ -53,15 +71,15 @@ export class Tune {
     return this.request("POST", path, body);
   }
 
-  // The last value counts: a slider is faster than the server.
-  async set(property, value) {
-    this.due = {part: property.part, name: property.name, value};
+  // The last value of each property counts: a slider is faster than the server.
+  async set({part, name}, value) {
+    this.due.set(`${part} ${name}`, {part, name, value});
     if (this.isSending)
       return;
     this.isSending = true;
-    while (this.due) {
-      const body = this.due;
-      this.due = null;
+    while (this.due.size) {
+      const [key, body] = this.due.entries().next().value;
+      this.due.delete(key);
       await this.post("/settings", body);
     }
     this.isSending = false;
@@ -126,8 +144,22 @@ export class Tune {
         if (!place)
           return false;
         place.classList.toggle("changed", property.value !== property.default);
+        if (!place.contains(document.activeElement))
+          this.fill(property);
       }
     return true;
+  }
+
+  fill(property) {
+    const id = `p-${property.part}-${property.name}`, input = $(id), slider = $(`${id}-slider`);
+    if (slider) {
+      input.value = shownValue(property);
+      slider.value = positionOf(property, shownValue(property));
+    } else if (property.kind === "switch") {
+      input.checked = property.value === "true";
+    } else if (property.kind !== "choices") {
+      input.value = property.value;
+    }
   }
 
   showPresets(presets) {
@@ -218,6 +250,10 @@ export class Tune {
     return field;
   }
 
+  now({part, name}) {
+    return this.settings.parts.find(entry => entry.part === part).properties.find(property => property.name === name);
+  }
+
   number(property, id) {
     const scale = property.scale ?? 1;
     const input = element("input", {type: "number", min: property.min / scale, max: property.max / scale, step: "any",
@@ -228,7 +264,13 @@ export class Tune {
       input.value = valueAt(property, Number(slider.value));
       this.set(property, textOf(property, Number(input.value)));
     });
-    input.addEventListener("change", () => this.set(property, textOf(property, Number(input.value))));
+    input.addEventListener("change", () => {
+      // Emptied, or no number: as it was.
+      if (input.value === "")
+        this.fill(this.now(property));
+      else
+        this.set(property, textOf(property, Number(input.value)));
+    });
     return {inline: input, below: [slider]};
   }
 }

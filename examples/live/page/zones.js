@@ -35,16 +35,53 @@ export class Zones {
     $("zone-undo").addEventListener("click", () => this.goBack("undo"));
     $("zone-redo").addEventListener("click", () => this.goBack("redo"));
     $("zone-load").addEventListener("change", event => this.loadFile(event.target));
-    $("zone-save").addEventListener("click", () => this.saveFile());
+    $("zone-save").addEventListener("click", event => this.saveFile(event));
     document.addEventListener("keydown", event => this.onKey(event));
     this.load();
   }
 
+  // What the server has. Until then nothing can be changed: it would replace zones that nobody saw.
   async load() {
-    const {zones, margin} = await ask("GET", this.path);
-    this.loaded = zones;
-    this.margin = margin;
+    if (this.isLoading)
+      return;
+    this.isLoading = true;
+    try {
+      const {zones, margin, version} = await ask("GET", this.path);
+      if (!this.isSending && !this.drawing.drag) {
+        this.version = version;
+        this.margin = margin;
+        this.take(zones);
+      }
+    } catch {
+      // The next status asks again.
+    }
+    this.isLoading = false;
+  }
+
+  // Zones in pixels wait for a frame, which has a size.
+  take(set) {
+    this.loaded = set.units === "relative" ? null : set;
+    if (!this.loaded)
+      this.replace(set.zones);
+  }
+
+  // By those of another page, say.
+  replace(zones) {
+    if (JSON.stringify(zones) !== JSON.stringify(this.zones)) {
+      if (this.isKnown)
+        this.undo.add(this.zones);
+      this.zones = zones;
+      this.selected = -1;
+    }
+    this.isKnown = true;
     this.showAll();
+  }
+
+  // Another page may have changed them, or the server has begun anew.
+  onStatus({versions}) {
+    const isEdited = this.isSending || this.drawing.drag || this.wrong || $("zone-list").querySelector("input:focus");
+    if (versions && versions.zones !== this.version && !isEdited)
+      this.load();
   }
 
   setTool(tool) {
@@ -71,6 +108,8 @@ export class Zones {
   }
 
   change(zones, selected, before = this.zones) {
+    if (!this.isKnown)
+      return;
     this.undo.add(before);
     this.zones = zones;
     this.selected = selected;
@@ -115,7 +154,7 @@ export class Zones {
     while (this.isDue) {
       this.isDue = false;
       try {
-        await ask("PUT", this.path, this.document());
+        this.version = (await ask("PUT", this.path, this.document())).version;
         this.setFault(null);
       } catch (error) {
         this.setFault({error: error.message, ...error.body});
@@ -131,7 +170,11 @@ export class Zones {
     this.draw();
   }
 
-  saveFile() {
+  saveFile(event) {
+    if (!this.isKnown) {
+      event.preventDefault();
+      return;
+    }
     const blob = new Blob([JSON.stringify(this.document(), null, 1)], {type: "application/json"});
     URL.revokeObjectURL(this.url);
     this.url = URL.createObjectURL(blob);
@@ -157,9 +200,8 @@ export class Zones {
 
   onFrame(frame) {
     if (this.loaded) {
-      this.zones = relative(this.loaded, {w: frame.w, h: frame.h});
+      this.replace(relative(this.loaded, {w: frame.w, h: frame.h}));
       this.loaded = null;
-      this.showAll();
     }
     this.counts = Object.fromEntries(frame.zones.map(zone => [zone.name, zone]));
     const heights = frame.blobs.filter(blob => blob.state === "confirmed").map(blob => blob.box[3]).sort((a, b) => a - b);
