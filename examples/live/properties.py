@@ -68,10 +68,15 @@ def default(part, spec):
     return chain.FIRST_VALUES.get(part, {}).get(spec.name, text_of(spare(part), spec))
 
 
-def _choices(spec):
-    values = spec.enum_class.__enum_values__ if kind_of(spec) == "choice" else spec.flags_class.__flags_values__
+def values_of(part, spec):
+    """All values of an enumeration or of flags. Only the class of a value names them in every version of PyGObject."""
+    kind = type(spare(part).get_property(spec.name))
+    return kind.__enum_values__ if kind_of(spec) == "choice" else kind.__flags_values__
+
+
+def _choices(part, spec):
     found = {}
-    for value in values.values():
+    for value in values_of(part, spec).values():
         nicks = [value.value_nick] if kind_of(spec) == "choice" else value.value_nicks[:1]
         names = [value.value_name] if kind_of(spec) == "choice" else value.value_names[:1]
         found.update(zip(nicks, names))
@@ -90,7 +95,7 @@ def describe(part, spec, text):
         elif "pixels" in spec.blurb:
             shown["unit"] = "px"
     if kind in ("choice", "choices"):
-        shown["choices"] = _choices(spec)
+        shown["choices"] = _choices(part, spec)
     return shown
 
 
