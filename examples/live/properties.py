@@ -110,13 +110,13 @@ def all_of(part):
 # ---- values from the page
 
 
-def text_from(spec, value):
+def text_from(part, spec, value):
     """The text of a value out of JSON, or Wrong."""
     kind = kind_of(spec)
     if kind == "switch" and value in ("true", "false"):
         return value
     if kind in ("choice", "choices") and isinstance(value, str):
-        allowed = [choice["value"] for choice in _choices(spec)]
+        allowed = [choice["value"] for choice in _choices(part, spec)]
         wanted = value.split("+") if kind == "choices" else [value]
         if all(nick in allowed for nick in wanted):
             return value

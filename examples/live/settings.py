@@ -107,7 +107,7 @@ class Settings:
     def change(self, part, name, value):
         """Sets one property; the page sends each step of a slider."""
         spec = properties.find(part, name)
-        self._change({(part, name): properties.text_from(spec, value)})
+        self._change({(part, name): properties.text_from(part, spec, value)})
 
     def reset(self):
         self._change({(part, spec.name): properties.default(part, spec)
@@ -128,7 +128,7 @@ class Settings:
             if not isinstance(values, dict):
                 raise Wrong(f"{part} is no object.")
             for name, value in values.items():
-                wanted[part, name] = properties.text_from(properties.find(part, name), value)
+                wanted[part, name] = properties.text_from(part, properties.find(part, name), value)
         return wanted
 
     def _check(self, wanted):
