@@ -3,16 +3,20 @@
 
 #include "gstcclpicture.h"
 
-#include <string.h>
+static gboolean
+is_identity (const gdouble matrix[9])
+{
+  for (gint i = 0; i < 9; i++)
+    if (!(matrix[i] >= (i % 4 == 0) && matrix[i] <= (i % 4 == 0))) /* also of NaN */
+      return FALSE;
+  return TRUE;
+}
 
 /* The formats of ccllabel's caps all have planes of luma and chroma. */
 static gboolean
 check (const GstVideoInfo * info, const GstCclFoundMask * mask, GError ** error)
 {
-  static const gdouble identity[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
-
-  if (mask->info.width != info->width || mask->info.height != info->height
-      || memcmp (mask->matrix, identity, sizeof identity) != 0) {
+  if (mask->info.width != info->width || mask->info.height != info->height || !is_identity (mask->matrix)) {
     g_set_error (error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
         "Intensity needs a mask with the pixels of the frame: the mask has %dx%d, the frame %dx%d.", mask->info.width,
         mask->info.height, info->width, info->height);
