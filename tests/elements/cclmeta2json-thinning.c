@@ -100,7 +100,8 @@ push_event (GstHarness * h, const gchar * zone, guint number)
 static void
 assert_event (GstHarness * h, const gchar * zone, guint number)
 {
-  JsonNode *const line = parse (take_line (gst_harness_pull (h)));
+  gchar *const text = take_line (gst_harness_pull (h));
+  JsonNode *const line = parse (text);
   JsonObject *const object = json_node_get_object (line);
 
   assert_schema ("ccl-event-1.schema.json", line);
@@ -109,6 +110,7 @@ assert_event (GstHarness * h, const gchar * zone, guint number)
   fail_unless_equals_int (json_object_get_int_member (object, "pts"), number * FRAME_TIME);
   fail_unless_equals_int (json_object_get_int_member (object, "seq"), number);
   json_node_unref (line);
+  g_free (text);
 }
 
 GST_START_TEST (test_events)

@@ -353,6 +353,8 @@ open_failing (sqlite3_vfs * vfs, const char *name, sqlite3_file * file, int flag
 static void
 register_failing_disk (void)
 {
+  if (real_disk)                /* without CK_FORK, by an earlier test */
+    return;
   sqlite3_initialize ();
   real_disk = sqlite3_vfs_find (NULL);
   failing_disk = *real_disk;

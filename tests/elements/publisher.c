@@ -124,6 +124,7 @@ wait_for_message (LinePublisher * self, GstMessageType type, const gchar * words
 void
 close_publisher (LinePublisher * self)
 {
+  gst_bus_set_flushing (self->bus, TRUE);       /* its messages refer to the element, which refers to the bus */
   gst_harness_teardown (self->harness);
   gst_object_unref (self->bus);
   g_free (self);
