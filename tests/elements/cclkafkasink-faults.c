@@ -130,4 +130,8 @@ cclkafkasink_faults_suite (void)
   return suite;
 }
 
-GST_CHECK_MAIN (cclkafkasink_faults);
+int
+main (int argc, char **argv)
+{
+  return run_kafka_suite (argc, argv, cclkafkasink_faults_suite (), "cclkafkasink-faults");
+}

@@ -224,4 +224,8 @@ cclkafkasink_suite (void)
   return suite;
 }
 
-GST_CHECK_MAIN (cclkafkasink);
+int
+main (int argc, char **argv)
+{
+  return run_kafka_suite (argc, argv, cclkafkasink_suite (), "cclkafkasink");
+}

@@ -123,3 +123,15 @@ read_kafka_topic (KafkaCluster * self)
   rd_kafka_destroy (consumer);
   return lines;
 }
+
+gint
+run_kafka_suite (gint argc, gchar ** argv, Suite * suite, const gchar * name)
+{
+#ifdef __SANITIZE_THREAD__
+  g_print ("skipped: the thread sanitizer does not see librdkafka's threads\n");
+  return 77;
+#else
+  gst_check_init (&argc, &argv);
+  return gst_check_run_suite (suite, name, __FILE__);
+#endif
+}
