@@ -324,7 +324,7 @@ class Run:
         assert not overtaken, overtaken[:20]
         assert not others, others
         assert stats["published"] + stats["dropped-refused"] == stats["accepted"] + stats["recovered"], stats
-        assert stats["host-us-avg"] < 10000, "pushes wait"  # a single one may, on a busy machine
+        assert stats["host-us-max"] < 100000 and stats["host-us-avg"] < 2000, "a push waited"
 
 
 def main():
