@@ -4,12 +4,13 @@
 
 # Builds the Debian packages and the Python wheel in bare systems, and tries them in others.
 #
-#     tests/packages.sh [--cuda] [--twice] [--container] FOLDER [SUITE...]
+#     tests/packages.sh [--cuda] [--twice] [--container] [--once] FOLDER [SUITE...]
 #
 # SUITE       bookworm (Debian 12), trixie (Debian 13); both by default
 # --cuda      with the GPU code, by the toolkit that nvcc of PATH or /usr/local/cuda belongs to: ten minutes of
 #             processor time or more for each build. CCL_CUDA_ARCH names fewer architectures.
 # --twice     a second build, in another folder, at another time and in another zone, has to give the same bytes
+# --once      removes the systems after their use
 # --container hadolint reads examples/Dockerfile, and its steps are run in a bare system
 #
 # FOLDER/SUITE/packages gets the packages and the wheel, its folder dev what developers need. FOLDER/SUITE/build and try are the
@@ -240,6 +241,8 @@ pass() {
     [ $container = no ] || try_container
     try_packages
     unmount_roots
+    wheel=$packages/$(basename "$wheel")
+    [ $once = no ] || { remove_root "$try"; remove_root "$build"; }
 }
 
 find_toolkit() {
@@ -248,7 +251,7 @@ find_toolkit() {
     toolkit=$(dirname "$(dirname "$(readlink -f "$nvcc")")")
 }
 
-twice=no container=no
+twice=no container=no once=no
 toolkit="" architectures=${CCL_CUDA_ARCH:-all-major}
 wheel= # its path
 while :; do
@@ -256,6 +259,7 @@ while :; do
     --cuda) find_toolkit ;;
     --twice) twice=yes ;;
     --container) container=yes ;;
+    --once) once=yes ;;
     *) break ;;
     esac
     shift

@@ -110,7 +110,19 @@ on_warning (gpointer owner, const gchar * text)
   GST_ELEMENT_WARNING (owner, RESOURCE, WRITE, ("%s", text), ("stats counts what was dropped."));
 }
 
-static const GstCclDeliveryOwner owner_calls = { on_connected, on_disconnected, on_refused, on_warning };
+static void
+on_full (gpointer owner, const gchar * reason)
+{
+  GstCclDeliverySink *const self = owner;
+  const gint length = (gint) strlen (reason) - g_str_has_suffix (reason, ".");
+  gchar *const address = get_address (self);
+
+  GST_ELEMENT_WARNING (self, RESOURCE, NO_SPACE_LEFT, ("The broker is full: %.*s. Messages wait; trying again.", length,
+          reason), ("%s broker %s", GST_CCL_DELIVERY_SINK_GET_CLASS (self)->protocol, address));
+  g_free (address);
+}
+
+static const GstCclDeliveryOwner owner_calls = { on_connected, on_disconnected, on_refused, on_warning, on_full };
 
 /* ---------------------------------------------------------------- start and stop */
 

@@ -178,6 +178,15 @@ reason_of (const jsPubAckErr * error)
   return error->ErrText && *error->ErrText ? error->ErrText : natsStatus_GetText (error->Err);
 }
 
+/* A stream that discards new messages has reached its limits, or its server has. */
+static gboolean
+is_full (const jsPubAckErr * error)
+{
+  return error->ErrCode == JSAccountResourcesExceededErr || error->ErrCode == JSInsufficientResourcesErr
+      || error->ErrCode == JSMemoryResourcesExceededErr || error->ErrCode == JSStorageResourcesExceededErr
+      || (error->ErrCode == JSStreamStoreFailedErr && error->ErrText && strstr (error->ErrText, "exceeded"));
+}
+
 /* The stream's answer to a message. A message that it did not take stays in flight, and is sent again after a pause. */
 static void
 take_answer (GstCclNatsConnection * self, natsMsg * message, const jsPubAck * taken, const jsPubAckErr * error)
@@ -191,6 +200,7 @@ take_answer (GstCclNatsConnection * self, natsMsg * message, const jsPubAck * ta
   in_flight = find_message (self, message);
   if (in_flight && error && !is_refused) {
     in_flight->message = NULL;
+    self->is_full |= !self->failure && is_full (error);
     fail (self, GST_CCL_NATS_NOT_TAKEN, reason_of (error));
   } else if (in_flight) {
     id = in_flight->id;
@@ -414,6 +424,7 @@ send_again (GstCclNatsConnection * self)
   g_mutex_lock (&self->lock);
   if (self->failure == GST_CCL_NATS_NOT_TAKEN)
     self->failure = GST_CCL_NATS_NO_FAILURE;
+  self->is_full = FALSE;
   for (guint i = 0; i < GST_CCL_NATS_MAX_IN_FLIGHT && !self->failure; i++) {
     if (self->in_flight[i].id && !self->in_flight[i].message)
       publish (self, &self->in_flight[i]);
@@ -438,12 +449,17 @@ static void
 report_outage (GstCclNatsConnection * self)
 {
   gchar reason[GST_CCL_DELIVERY_REASON_SIZE];
+  gboolean full;
 
   g_mutex_lock (&self->lock);
-  self->is_outage = TRUE;
+  full = self->failure == GST_CCL_NATS_NOT_TAKEN && self->is_full;
+  self->is_outage |= !full;
   g_strlcpy (reason, self->reason, sizeof reason);
   g_mutex_unlock (&self->lock);
-  gst_ccl_delivery_not_connected (self->delivery, reason);
+  if (full)
+    gst_ccl_delivery_full (self->delivery, reason);
+  else
+    gst_ccl_delivery_not_connected (self->delivery, reason);
 }
 
 /* The end of a connection: the core sends again what was in flight. With `lock`, and releases it meanwhile. */
@@ -539,7 +555,7 @@ start (gpointer transport, GstCclDelivery * delivery)
   GstCclNatsConnection *const self = transport;
 
   self->delivery = delivery;
-  self->is_stopping = self->is_waiting = self->is_connected = self->is_outage = self->has_delivered = FALSE;
+  self->is_stopping = self->is_waiting = self->is_connected = self->is_outage = self->has_delivered = self->is_full = FALSE;
   self->failure = GST_CCL_NATS_NO_FAILURE;
   self->thread = g_thread_new ("cclnatssink", run_connection, self);
 }
