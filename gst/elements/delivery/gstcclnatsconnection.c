@@ -189,7 +189,7 @@ is_full (const jsPubAckErr * error)
 
 /* The stream's answer to a message. A message that it did not take stays in flight, and is sent again after a pause. */
 static void
-take_answer (GstCclNatsConnection * self, natsMsg * message, const jsPubAckErr * error)
+take_answer (GstCclNatsConnection * self, natsMsg * message, const jsPubAck * taken, const jsPubAckErr * error)
 {
   const gboolean is_refused = error && error->ErrCode == JSStreamMessageExceedsMaximumErr;
   GstCclNatsInFlight *in_flight;
@@ -213,6 +213,9 @@ take_answer (GstCclNatsConnection * self, natsMsg * message, const jsPubAckErr *
   self->is_waiting = FALSE;
   g_mutex_unlock (&self->lock);
 
+  if (id && taken)
+    GST_LOG_OBJECT (self->owner, "message %" G_GUINT64_FORMAT " has the sequence number %" G_GUINT64_FORMAT "%s", id,
+        taken->Sequence, taken->Duplicate ? " already" : "");
   if (id && is_refused)
     gst_ccl_delivery_refused (self->delivery, id, reason_of (error));
   else if (id)
@@ -229,7 +232,7 @@ on_answer (jsCtx * context, natsMsg * message, jsPubAck * answer, jsPubAckErr * 
   GstCclNatsConnection *const self = enter (session);
 
   if (self)
-    take_answer (self, message, error);
+    take_answer (self, message, answer, error);
   leave ();
   natsMsg_Destroy (message);
 }
