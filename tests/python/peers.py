@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: gst-ccl contributors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """gstccl beside scipy.ndimage.label() and skimage.measure.regionprops() on random and smooth masks."""
+import itertools
 import unittest
 
 from module import gstccl, np, skip
@@ -67,6 +68,27 @@ class Peers(unittest.TestCase):
                                 self.check_map(values, connectivity, measure.label(values, connectivity=connectivity // 4))
                             if cc3d:
                                 self.check_map(values, connectivity, cc3d.connected_components(values, connectivity=connectivity))
+
+    def test_label_map_features(self):
+        rng = np.random.default_rng(38)
+        smooth = ndimage.gaussian_filter(rng.standard_normal((90, 120)), 2)
+        maps = {"noise": rng.choice(np.arange(3, dtype=np.uint8), (40, 65), p=(0.1, 0.65, 0.25)),
+                "smooth": np.digitize(smooth, (-0.15, 0.02)).astype(np.uint16) * 300}
+        for (name, values), (connectivity, structure) in itertools.product(maps.items(), ((4, np.ones((3, 3))), (8, None))):
+            table = gstccl.analyze(values, foreground="equal", connectivity=connectivity, labels=True,
+                                   features=("shape", "hull", "holes", "intensity"), picture=values)
+            self.assertGreater(table["n_holes"].max(), 0)
+            for blob in table:
+                box = table.labels[blob["y0"]:blob["y1"], blob["x0"]:blob["x1"]] == blob["label"]
+                alone = np.pad(box, 1)
+                with self.subTest(map=name, connectivity=connectivity, label=blob["label"]):
+                    filled = ndimage.binary_fill_holes(alone, structure)
+                    self.assertEqual(blob["area_filled"], np.count_nonzero(filled))
+                    self.assertEqual(blob["n_holes"], ndimage.label(filled & ~alone, structure)[1])
+                    self.assertEqual(blob["intensity_mean"], blob["class_id"])
+                    if measure:
+                        self.assertEqual(blob["euler_number"], measure.euler_number(alone, connectivity // 4))
+                        self.assertAlmostEqual(blob["perimeter_crofton"], measure.perimeter_crofton(alone, 4), 9)
 
     def test_volumes(self):
         rng = np.random.default_rng(36)
