@@ -10,6 +10,7 @@
 #include <mosquitto.h>
 #include <mqtt_protocol.h>
 
+#include "delivery/gstcclcborsource.h"
 #include "delivery/gstccltopic.h"
 
 gboolean
@@ -54,6 +55,8 @@ gst_ccl_mqtt_message_properties (const GstCclMqttSettings * settings, const GstC
   if (settings->message_expiry)
     mosquitto_property_add_int32 (&properties, MQTT_PROP_MESSAGE_EXPIRY_INTERVAL,
         (uint32_t) MAX ((gint64) settings->message_expiry - waited, 1));
+  if (gst_ccl_is_cbor (g_bytes_get_data (message->payload, NULL), g_bytes_get_size (message->payload)))
+    mosquitto_property_add_string (&properties, MQTT_PROP_CONTENT_TYPE, "application/cbor");
   if (settings->user_properties)
     add_user_properties (&properties, settings->user_properties, message->source);
   return properties;

@@ -5,12 +5,13 @@
 
 #include <string.h>
 
+#include "delivery/gstcclcborsource.h"
 #include "json/gstccljsoncheck.h"
 
 /* Bytes of a topic, by the MQTT standard. */
 #define MAX_TOPIC 65535
 
-/* The member "source" of an object; NULL: it is no string, or too long for a topic. */
+/* The member "source" of an object; NULL: it is no string. */
 static gchar *
 read_source (const gchar * text)
 {
@@ -18,7 +19,7 @@ read_source (const gchar * text)
   JsonNode *const node = root ? json_object_get_member (json_node_get_object (root), "source") : NULL;
   const gchar *const source = node && JSON_NODE_HOLDS_VALUE (node) && json_node_get_value_type (node) == G_TYPE_STRING
       ? json_node_get_string (node) : NULL;
-  gchar *const copy = source && strlen (source) <= MAX_TOPIC ? g_strdup (source) : NULL;
+  gchar *const copy = g_strdup (source);
 
   if (root)
     json_node_unref (root);
@@ -41,11 +42,14 @@ terminate (const gchar * text, gsize size)
 gchar *
 gst_ccl_topic_source (const gchar * text, gsize size)
 {
-  gchar *const terminated = terminate (text, size);
-  gchar *source = terminated ? read_source (terminated) : NULL;
+  gchar *terminated = NULL, *source = NULL;
 
+  if (gst_ccl_is_cbor (text, size))
+    source = gst_ccl_cbor_source (text, size);
+  else if ((terminated = terminate (text, size)))
+    source = read_source (terminated);
   g_free (terminated);
-  if (!source || !*source) {
+  if (!source || !*source || strlen (source) > MAX_TOPIC) {
     g_free (source);
     return g_strdup ("unknown");
   }
