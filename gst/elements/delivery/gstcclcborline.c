@@ -1,11 +1,13 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "gstcclcborsource.h"
+#include "gstcclcborline.h"
 
 #include <string.h>
 
-/* A library would build the tree of the whole message for this one member. */
+#include "delivery/gstcclline.h"
+
+/* A library would build the tree of the whole message for one member. */
 
 /* Major types of RFC 8949. */
 enum
@@ -82,35 +84,36 @@ skip_item (Reader * reader)
   return TRUE;
 }
 
-gboolean
-gst_ccl_is_cbor (gconstpointer data, gsize size)
+/* The text of a string. */
+static const gchar *
+read_text (Reader * reader, Head * head)
 {
-  const guint type = size ? *(const guint8 *) data >> 5 : 0;
-
-  return type == ARRAY || type == MAP;
+  return read_head (reader, head) && head->type == TEXT ? read_string (reader, head) : NULL;
 }
 
 gchar *
-gst_ccl_cbor_source (gconstpointer data, gsize size)
+gst_ccl_cbor_line_get_text (gconstpointer line, gsize size, const gchar * name)
 {
-  static const gchar name[] = "source";
-  Reader reader = { data, size };
+  const gsize length = strlen (name);
+  Reader reader = { line, size };
   Head map, head;
-  const gchar *text;
 
   if (!read_head (&reader, &map) || map.type != MAP)
     return NULL;
   for (guint64 i = 0; i < map.number; i++) {
-    if (!read_head (&reader, &head) || head.type != TEXT || !(text = read_string (&reader, &head)))
+    const gchar *const key = read_text (&reader, &head), *text;
+
+    if (!key)
       return NULL;
-    if (head.number != strlen (name) || memcmp (text, name, strlen (name))) {
+    if (head.number != length || memcmp (key, name, length)) {
       if (!skip_item (&reader))
         return NULL;
       continue;
     }
-    if (!read_head (&reader, &head) || head.type != TEXT || !(text = read_string (&reader, &head)))
-      return NULL;
-    return g_utf8_validate_len (text, head.number, NULL) ? g_strndup (text, head.number) : NULL;
+    text = read_text (&reader, &head);
+    return text && head.number > 0 && head.number <= GST_CCL_LINE_MAX_TEXT
+        && g_utf8_validate_len (text, head.number, NULL)
+        ? g_strndup (text, head.number) : NULL;
   }
   return NULL;
 }
