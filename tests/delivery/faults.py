@@ -180,10 +180,11 @@ class Run:
         print(f"connects {stats['connects']}, refused {stats['dropped-refused']}, queue at most "
               f"{max(publisher.max_bytes for publisher in self.publishers)} bytes, memory "
               f"{self.max_stat('memory') >> 20} MiB, latency mean {stats['latency-us-avg'] / 1000:.0f} ms")
+        n_switched = sum(publisher.stats.get("pushes-switched", 0) for publisher in self.publishers)
         print(f"push max {self.max_stat('push-ms-max'):.1f} ms, blocked for at most {self.max_stat('blocked-ms-max'):.1f} ms, "
               f"longest wait for a processor {self.max_stat('wait-ms-max'):.1f} ms, "
-              f"{sum(publisher.stats.get('pushes-switched', 0) for publisher in self.publishers)} pushes with a voluntary context "
-              f"switch; in the element max {self.max_stat('host-us-max'):.0f} and mean {stats['host-us-avg']:.0f} microseconds")
+              f"{n_switched} pushes with a voluntary context switch; in the element max {self.max_stat('host-us-max'):.0f} "
+              f"and mean {stats['host-us-avg']:.0f} microseconds")
         print("faults:", dict(self.faults), flush=True)
 
     def max_stat(self, name):

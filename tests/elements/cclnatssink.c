@@ -52,11 +52,12 @@ GST_START_TEST (test_lines)
 
 GST_END_TEST;
 
-/* The pipeline starts before the server. */
+/* The pipeline starts before the server. Meanwhile the settings change. */
 GST_START_TEST (test_late_server)
 {
   NatsServers *servers;
   LinePublisher *publisher;
+  gchar *text;
 
   NEED_NATS ();
   servers = start_nats (1, NULL);
@@ -66,6 +67,11 @@ GST_START_TEST (test_late_server)
   push_lines (publisher, 50, 0);
   wait_for_message (publisher, GST_MESSAGE_WARNING, "No connection to the NATS", NULL);
   fail_unless_equals_uint64 (publisher_stat (publisher, "connected"), 0);
+  /* For the next start. The password is forgotten at once. */
+  g_object_set (publisher->harness->element, "servers", "me:secret@elsewhere", "username", "else", NULL);
+  g_object_get (publisher->harness->element, "servers", &text, NULL);
+  fail_unless_equals_string (text, "***@elsewhere");
+  g_free (text);
   revive_nats (servers, 0);
   wait_for_all_lines (publisher);
   expect_all_once (servers, publisher, 0);

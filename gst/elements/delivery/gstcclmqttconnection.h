@@ -38,6 +38,10 @@ typedef struct
   guint64 max_pause;            /* between attempts to connect, ns */
 } GstCclMqttSettings;
 
+/* The strings of `to` must not be set. */
+void gst_ccl_mqtt_settings_copy (GstCclMqttSettings * to, const GstCclMqttSettings * from);
+void gst_ccl_mqtt_settings_clear (GstCclMqttSettings * settings);
+
 typedef struct _GstCclMqttConnection GstCclMqttConnection;
 
 struct mosquitto;
