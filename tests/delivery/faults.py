@@ -41,7 +41,7 @@ class Run:
         self.random = random.Random(options.seed)
         brokers = PROTOCOLS[options.protocol]
         self.network = network.make(brokers.places)
-        self.clocks = {name: WallClock(folder, name) for name in ("pipeline", "brokers")}
+        self.clocks = {name: WallClock(folder, name) for name in ["pipeline"] + ["brokers"] * brokers.has_c_clock}
         missing = self.clocks["pipeline"].missing()
         if missing:
             print(f"no clock jumps: {missing}", flush=True)
@@ -53,7 +53,7 @@ class Run:
         self.start_pipeline(0)
 
     def environment(self, name):
-        return self.clocks[name].environment() if self.clocks else dict(os.environ)
+        return self.clocks[name].environment() if name in self.clocks else dict(os.environ)
 
     def start_pipeline(self, first):
         sink = (f"{self.brokers.sink()} max-reconnect-delay=500000000 queue-size=100000 queue-bytes={QUEUE_BYTES} "
@@ -155,8 +155,10 @@ class Run:
             newest[source] = max(newest[source], number)
             seen.add(index)
         lost = sorted(must - seen)
+        n_late = len(overtaken)
+        overtaken = [line for line in overtaken if line not in self.brokers.may_be_late()]
         print(f"{len(must)} lines accepted, {len(lost)} lost, {len(overtaken)} overtaken, {repeated} repeated; "
-              f"{self.brokers.remarks()}")
+              f"{self.brokers.remarks()}" + f", {n_late - len(overtaken)} of them late" * (n_late > len(overtaken)))
         self.print_numbers(must, may, seen)
         self.check_stats()
         assert seen <= may, f"unknown: {sorted(seen - may)[:20]}"
@@ -177,12 +179,16 @@ class Run:
                   f"{len(tail & seen)} came")
         print(f"connects {stats['connects']}, refused {stats['dropped-refused']}, queue at most "
               f"{max(publisher.max_bytes for publisher in self.publishers)} bytes, memory "
-              f"{max(publisher.stats.get('memory', 0) for publisher in self.publishers) >> 20} MiB, "
-              f"latency mean {stats['latency-us-avg'] / 1000:.0f} ms")
-        print(f"push max {stats['push-ms-max']:.1f} ms with {stats['push-max-switches']} voluntary switches, blocked for at most "
-              f"{stats['blocked-ms-max']:.1f} ms, {stats['pushes-switched']} pushes with a switch; in the element max "
-              f"{stats['host-us-max']:.0f} and mean {stats['host-us-avg']:.0f} microseconds")
+              f"{self.max_stat('memory') >> 20} MiB, latency mean {stats['latency-us-avg'] / 1000:.0f} ms")
+        n_switched = sum(publisher.stats.get("pushes-switched", 0) for publisher in self.publishers)
+        print(f"push max {self.max_stat('push-ms-max'):.1f} ms, blocked for at most {self.max_stat('blocked-ms-max'):.1f} ms, "
+              f"longest wait for a processor {self.max_stat('wait-ms-max'):.1f} ms, "
+              f"{n_switched} pushes with a voluntary context switch; in the element max {self.max_stat('host-us-max'):.0f} "
+              f"and mean {stats['host-us-avg']:.0f} microseconds")
         print("faults:", dict(self.faults), flush=True)
+
+    def max_stat(self, name):
+        return max(publisher.stats.get(name, 0) for publisher in self.publishers)
 
     def check_stats(self):
         stats = self.publishers[-1].stats
@@ -191,8 +197,8 @@ class Run:
         assert not others, others
         assert stats["published"] + stats["dropped-refused"] == stats["accepted"] + stats["recovered"], stats
         assert max(publisher.max_bytes for publisher in self.publishers) <= QUEUE_BYTES
-        # A thread that waits for a processor is not blocked.
-        assert stats["blocked-ms-max"] < MAX_BLOCKED_MS, "a push waited"
+        # A thread that waits for a processor is not blocked; but the one that has a lock may wait as long.
+        assert self.max_stat("blocked-ms-max") < MAX_BLOCKED_MS + 2 * self.max_stat("wait-ms-max"), "a push waited"
         assert stats["host-us-avg"] < MAX_MEAN_US, "pushes waited"
 
 

@@ -130,6 +130,7 @@ def serve():
 class KafkaBrokers:
     places = ["pipeline"]
     has_topic_numbers = False
+    has_c_clock = True
 
     def __init__(self, _options, _folder, network, environment, n_brokers=N_BROKERS):
         self.lock = threading.Lock()
@@ -216,6 +217,10 @@ class KafkaBrokers:
     @staticmethod
     def remarks():
         return f"{N_PARTITIONS} partitions"
+
+    @staticmethod
+    def may_be_late():
+        return set()
 
     @staticmethod
     def max_repeated(_publishers):

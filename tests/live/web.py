@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gst-ccl contributors
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Addresses over HTTP on the live page: a film plays as fast as it was taken, and a camera that sends JPEG pictures without end plays.
+"""Addresses over HTTP on the live page: a film plays as fast as it was taken, and a camera may send JPEG pictures without end.
 
 usage: web.py SOURCE_FOLDER
 """
@@ -38,7 +38,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_header("Content-Type", "multipart/x-mixed-replace; boundary=next")
             self.end_headers()
             while True:
-                self.wfile.write(b"--next\r\nContent-Type: image/jpeg\r\nContent-Length: %d\r\n\r\n%s\r\n" % (len(self.jpeg), self.jpeg))
+                head = b"--next\r\nContent-Type: image/jpeg\r\nContent-Length: %d\r\n\r\n" % len(self.jpeg)
+                self.wfile.write(head + self.jpeg + b"\r\n")
                 time.sleep(1 / RATE)
         except OSError:  # the reader hung up
             pass
