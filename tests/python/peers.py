@@ -102,6 +102,22 @@ class Peers(unittest.TestCase):
                     pairs = np.unique(np.stack([expected.ravel(), table.labels.ravel()]), axis=1)
                     self.assertEqual(pairs.shape[1], len(np.unique(expected)))
 
+    @unittest.skipUnless(cc3d, "needs cc3d")
+    def test_volumes_of_label_maps(self):
+        rng = np.random.default_rng(39)
+        for shape, n_values, connectivity in itertools.product(((1, 9, 70), (12, 33, 130), (30, 5, 7)), (2, 3, 6), (4, 8)):
+            values = rng.integers(0, n_values, shape).astype(np.uint16)
+            with self.subTest(shape=shape, n_values=n_values, connectivity=connectivity):
+                expected = cc3d.connected_components(values, connectivity=6 if connectivity == 4 else 26)
+                table = gstccl.analyze_volume(values, foreground="equal", connectivity=connectivity, labels=True)
+                pairs = np.unique(np.stack([expected.ravel(), table.labels.ravel()]), axis=1)
+                self.assertEqual(pairs.shape[1], len(np.unique(expected)))
+                self.assertEqual(table.n_found, expected.max())
+                sizes = np.bincount(table.labels.ravel(), minlength=table.n_found + 1)
+                np.testing.assert_array_equal(sizes[1:], table["voxels"])
+                self.assertEqual(table["class_id"].tolist(),
+                                 values[table["frame0"], table["first_y"], table["first_x"]].tolist())
+
     def test_holes(self):
         for connectivity, structure in ((4, np.ones((3, 3))), (8, None)):
             for name, mask in masks():
