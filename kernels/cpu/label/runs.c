@@ -127,6 +127,9 @@ static void cut_strips(Job *job, const CclConfig *config)
         s->stored_bits = paint ? runs->stored_bits + (size_t)s->y0 * (row_words(mask->width) + 1) + i * PADDING : NULL;
         s->stored_labels = paint || measured ? runs->stored_labels + first_run : NULL;
         s->stored_x = measured ? runs->stored_x + 2 * first_run : NULL;
+        s->gaps.label = NULL;
+        if (job->frame->holes && !provisional)
+            ccl_holes_begin(runs->holes, s, (uint32_t)first_run);
     }
 }
 
