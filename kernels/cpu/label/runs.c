@@ -177,10 +177,12 @@ static void hull_task(void *data, unsigned i)
     job->strip_us[i] += ccl_now_us() - start;
 }
 
-static void find_hulls(Job *job)
+/* Where no root is dropped, the table has the first ones. */
+static void find_hulls(Job *job, uint32_t capacity)
 {
     Runs *const runs = job->runs;
-    ccl_hulls_begin(runs->hulls, &runs->labels);
+    const bool drops = !ccl_keeps_all(&job->frame->limits) || job->frame->selection;
+    ccl_hulls_begin(runs->hulls, &runs->labels, drops ? UINT32_MAX : capacity);
     ccl_pool_run(runs->pool, extent_task, job, job->n_strips, true);
     ccl_pool_run(runs->pool, hull_task, job, job->n_strips, job->frame->labels.data);
 }
@@ -193,7 +195,7 @@ static void make_table(Job *job, uint32_t capacity)
     Runs *const runs = job->runs;
     CclFrame *const frame = job->frame;
     if (frame->hull)
-        find_hulls(job);
+        find_hulls(job, capacity);
     if (frame->holes)
         ccl_holes_find(runs->holes, frame, &runs->labels, runs->strip, job->n_strips, job->eight);
     ccl_table_from_sums(frame, capacity, &runs->labels);
