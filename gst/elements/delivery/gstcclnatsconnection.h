@@ -69,6 +69,7 @@ typedef struct
   GstCclNatsInFlight in_flight[GST_CCL_NATS_MAX_IN_FLIGHT];
   gboolean is_connected;        /* in the eyes of the core */
   gboolean is_outage;           /* an outage was reported while it is */
+  gboolean is_full;             /* `failure` is that a stream is */
   gboolean is_waiting;          /* send() has said "later" */
   gboolean is_stopping;
   gboolean has_delivered;       /* since the last pause */
