@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * The gaps of a row and of the row above -> provisional labels of gaps; compiled for each tier, with its instructions. A gap is the
- * background left of a run, or right of the last one. Gaps connect where runs do not: 4-connected if runs are 8-connected.
+ * The gaps of a row and of the row above -> provisional labels of gaps; compiled for each tier, with its instructions. A gap is
+ * the background left of a run, or right of the last one. Gaps are 4-connected if runs are 8-connected, and 8 if 4.
  *
  *     above   # . . # # . #     gap 1 of `here` touches gaps 1 and 2 above: it takes the label of the first, and the second is
  *     here    # . . . . . #     united with it. A gap that touches none has its own number for a label. Label 0 is the outside.
@@ -23,7 +23,8 @@ typedef struct GapsTouched {
 ALWAYS_INLINE GapsTouched touched_gaps(const CclRow *above, uint32_t x0, uint32_t x1, uint32_t width, uint32_t reach)
 {
     const uint32_t from = x0 - (x0 ? reach : 0), to = x1 + (x1 < width ? reach : 0);
-    return (GapsTouched){ (int32_t)(ends_before(above, from + 1) + pixel_bit(above, (int32_t)from)), (int32_t)ends_before(above, to) };
+    return (GapsTouched){ .from = (int32_t)(ends_before(above, from + 1) + pixel_bit(above, (int32_t)from)),
+                          .to = (int32_t)ends_before(above, to) };
 }
 
 static void unite_gaps(const CclGaps *gaps, int32_t from, int32_t to, uint32_t label)
