@@ -15,10 +15,12 @@ def of(error, details, source):
         return MISSING
     if error.matches(Gst.ResourceError.quark(), Gst.ResourceError.NOT_AUTHORIZED) or "Unauthorized" in error.message:
         return "The camera wants a user and a password: rtsp://USER:PASSWORD@ADDRESS."
+    if any(word in (error.message + details).lower() for word in ("cuda", "gpu")):
+        return "Set the property backend to auto or cpu: the camera then goes on without the GPU."
+    if error.matches(Gst.ResourceError.quark(), Gst.ResourceError.NO_SPACE_LEFT):
+        return "Memory is short: end other programs, or watch fewer cameras."
     if error.matches(Gst.ResourceError.quark(), Gst.ResourceError.NOT_FOUND):
         return "There is no such file, device or stream: check its name."
-    if "cuda" in (error.message + details).lower():
-        return "The GPU is gone or in use: set the property backend to cpu."
     return NO_FRAMES if source.is_live() else "Check that the file is complete and that it is a video."
 
 

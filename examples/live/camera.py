@@ -46,6 +46,7 @@ class Camera:
         self.counts = Counts()
         self.state, self.text, self.hint = "starting", "", ""
         self.frames = self.objects = self.frames_of_run = 0
+        self._came = self._went = 0  # frames of the chain before the queue that leaves some out, and behind it
         self.pipeline = None
         self.views = {}  # key of a picture: how many pages show it
         self.gray = {}
@@ -102,8 +103,10 @@ class Camera:
         return self.values.get("motion", {}).get("method", "feedback") == "feedback"
 
     def late(self):
-        element = self.element("label")
-        return element.get_property("stats").get_value("late") if element else 0
+        """Frames since the chain was built that came while the analysis was busy, and were left out."""
+        element, queue = self.element("label"), self.element("newest")
+        late = element.get_property("stats").get_value("late") if element else 0
+        return late + (max(0, self._came - self._went - queue.get_property("current-level-buffers")) if queue else 0)
 
     def passed(self):
         """Frames that went through the analysis since the chain was built; the page got `frames_of_run` of them."""
@@ -123,6 +126,8 @@ class Camera:
             if self.state == "ended":
                 self._restart.wait()
                 continue
+            if not self.frames_of_run:
+                self.source.is_multipart = False  # it may send something else when it returns
             failures = 0 if self.frames_of_run > 30 else failures + 1
             pause = BACK_OFF[min(failures, len(BACK_OFF) - 1)]
             self._set_state("lost", self.text, f"{self.hint} Next try in {pause} s.".strip())
@@ -160,6 +165,8 @@ class Camera:
     def _build(self):
         values, zones = self.values, self.zones
         pipeline = Gst.parse_launch(chain.live(self.source, values))
+        pipeline.connect("deep-element-added", self._on_element)
+        self._count_at_queue(pipeline.get_by_name("newest"))
         pipeline.get_by_name("zone").set_property("zones", zones)
         pipeline.get_by_name("metadata").connect("new-sample", self._on_metadata)
         for key, rate in chain.rates().items():
@@ -174,6 +181,28 @@ class Camera:
             self._set_valves()
             self._catch_up(values, zones)
         return pipeline
+
+    def _count_at_queue(self, queue):
+        self._came = self._went = 0
+
+        def on_came(*_arguments):
+            self._came += 1
+            return Gst.PadProbeReturn.OK
+
+        def on_went(*_arguments):
+            self._went += 1
+            return Gst.PadProbeReturn.OK
+
+        if queue:
+            queue.get_static_pad("sink").add_probe(Gst.PadProbeType.BUFFER, on_came)
+            queue.get_static_pad("src").add_probe(Gst.PadProbeType.BUFFER, on_went)
+
+    def _on_element(self, _pipeline, _bin, element):
+        """uridecodebin found JPEGs one by one: its demuxer would wait for more streams, and their times are their arrival."""
+        factory = element.get_factory()
+        if factory and factory.get_name() == "multipartdemux" and not self.source.is_multipart:
+            self.source.is_multipart = True
+            self.restart()
 
     def _catch_up(self, values, zones):
         """What changed while the chain was built."""

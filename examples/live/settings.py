@@ -92,8 +92,10 @@ class Settings:
 
     def launch_line(self):
         """A command that does the same without the page, and prints JSON."""
-        words = [*environment(), "gst-launch-1.0", "-q", *self.camera.source.words(), "!", "videoconvert", "!",
-                 "video/x-raw,format=I420"]
+        words = [*environment(), "gst-launch-1.0", "-q", *self.camera.source.words(), "!"]
+        paced = chain.pace(self.camera.source)
+        words += [*paced, "!"] if paced else []
+        words += ["videoconvert", "!", "video/x-raw,format=I420"]
         values = self.not_default()
         if json.loads(self.camera.zones)["zones"]:
             values.setdefault("zone", {})["config"] = str((self.folder / "zones.json").absolute())

@@ -36,6 +36,9 @@ same("hit line", [geometry.hits(line, [104, 30], size, 5), geometry.hits(line, [
 same("hit circle", [geometry.hits(circle, [119, 50], size, 0), geometry.hits(circle, [130, 50], size, 0)], [true, false]);
 same("pixels", geometry.relative({zones: [{name: "p", circle: [100, 50, 25]}, {name: "q", line: [[0, 0], [200, 100]]}]}, size),
      [{name: "p", circle: [0.5, 0.5, 0.25]}, {name: "q", line: [[0, 0], [1, 1]]}]);
+const text = {x: 50, y: 50, half: 20, line: 10};
+same("texts apart", geometry.apart([text, text, {...text, x: 80}, {...text, x: 140}], size).map(place => place.y), [50, 60, 40, 50]);
+same("texts in the frame", geometry.apart([{...text, y: 100}, {...text, y: 98}], size).map(place => place.y), [100, 88]);
 same("name", geometry.newName([{name: "line 1"}, {name: "line 3"}], "line"), "line 2");
 
 const undo = new Undo(2);

@@ -199,7 +199,9 @@ class Advice(unittest.TestCase):
                 (Gst.CoreError, Gst.CoreError.MISSING_PLUGIN, "A plug-in is missing.", "", film, "decoder"),
                 (Gst.ResourceError, Gst.ResourceError.NOT_AUTHORIZED, "Unauthorized", "", camera, "password"),
                 (Gst.ResourceError, Gst.ResourceError.NOT_FOUND, "Not found", "", film, "no such file"),
-                (Gst.LibraryError, Gst.LibraryError.FAILED, "The GPU failed.", "CUDA error 999", camera, "GPU is gone"),
+                (Gst.LibraryError, Gst.LibraryError.FAILED, "Launch failure.", "CUDA error 999", camera, "without the GPU"),
+                (Gst.ResourceError, Gst.ResourceError.NOT_FOUND, "No GPU to label on: no driver.", "", film, "without the GPU"),
+                (Gst.ResourceError, Gst.ResourceError.NO_SPACE_LEFT, "Not enough memory to label.", "", film, "Memory is short"),
                 (Gst.StreamError, Gst.StreamError.FAILED, "Internal data stream error.", "", camera, "camera is on"),
                 (Gst.StreamError, Gst.StreamError.DECODE, "No valid frames.", "", film, "complete")):
             with self.subTest(text=text):

@@ -137,3 +137,18 @@ export function newName(zones, kind) {
     if (!zones.some(zone => zone.name === `${kind} ${i}`))
       return `${kind} ${i}`;
 }
+
+function overlap(a, b) {
+  return Math.abs(a.x - b.x) < a.half + b.half && Math.abs(a.y - b.y) < a.line;
+}
+
+// Texts {x, y, half, line}, of which the later ones make way for the earlier ones: down or up by whole lines, in the frame.
+export function apart(texts, {h}) {
+  const placed = [];
+  for (const text of texts) {
+    const shifts = Array.from({length: 2 * texts.length}, (_, i) => Math.ceil(i / 2) * (i % 2 ? 1 : -1));
+    const places = shifts.map(n => ({...text, y: text.y + n * text.line})).filter(({y, line}) => y >= line && y <= h);
+    placed.push(places.find(place => !placed.some(other => overlap(place, other))) ?? text);
+  }
+  return placed;
+}

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 // Zones on the picture: areas and lines with their directions, margin and counts.
-import {arrowHead, centre, forwardArrow, handles, outline} from "./geometry.js";
+import {apart, arrowHead, centre, forwardArrow, handles, outline} from "./geometry.js";
 import {colour, make, pointsText, round} from "./svg.js";
 
 const SMALL = 1.3; // pixels of the frame in one of the screen, from which on long texts would overlap
@@ -41,12 +41,17 @@ function label(zone, points, counts, unit, size) {
   const half = text.length * 3.6 * unit;
   const left = Math.min(Math.max(x, half + 4 * unit), Math.max(size.w - half - 4 * unit, 0));
   const top = Math.min(Math.max(zone.line ? y + 20 * unit : y, 16 * unit), size.h - 6 * unit);
-  return make("text", {class: "count", x: round(left), y: round(top), "text-anchor": "middle"}, text);
+  return {text, x: left, y: top, half, line: 15 * unit};
+}
+
+function drawLabels(labels, size) {
+  return apart(labels, size).map(({text, x, y}) =>
+    make("text", {class: "count", x: round(x), y: round(y), "text-anchor": "middle"}, text));
 }
 
 // draw: {zones, counts: {name: counts}, size, unit, band: half its width in pixels, selected, wrong: {zone, points}}
 export function drawZones(layer, draw) {
-  const drawn = [];
+  const drawn = [], labels = [];
   draw.zones.forEach((zone, i) => {
     const points = outline(zone, draw.size);
     const mark = colour(i + 1);
@@ -54,7 +59,7 @@ export function drawZones(layer, draw) {
       drawn.push(shape(zone, points, {class: "band", stroke: mark, "stroke-width": round(2 * draw.band)}));
     drawn.push(shape(zone, points, zone.line ? {class: "line", stroke: mark} : {class: "area", stroke: mark, fill: mark}));
     drawn.push(...arrows(zone, points, draw.size, mark, draw.unit));
-    drawn.push(label(zone, points, draw.counts[zone.name], draw.unit, draw.size));
+    labels.push(label(zone, points, draw.counts[zone.name], draw.unit, draw.size));
     if (draw.selected === i)
       drawn.push(...handles(zone, draw.size).map(([cx, cy]) => make("circle", {class: "handle", cx, cy, r: 5.5 * draw.unit})));
     if (draw.wrong?.zone === i) {
@@ -62,5 +67,5 @@ export function drawZones(layer, draw) {
       drawn.push(...where.map(([cx, cy]) => make("circle", {class: "wrong", cx, cy, r: 11 * draw.unit})));
     }
   });
-  layer.replaceChildren(...drawn);
+  layer.replaceChildren(...drawn, ...drawLabels(labels, draw.size));
 }
