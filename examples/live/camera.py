@@ -46,7 +46,8 @@ class Camera:
         self.counts = Counts()
         self.state, self.text, self.hint = "starting", "", ""
         self.frames = self.objects = self.frames_of_run = 0
-        self._came = self._went = 0  # frames of the chain before the queue that leaves some out, and behind it
+        self.is_jpeg = False  # an address that gives JPEG pictures without end
+        self.n_dropped = 0  # frames of a live stream that had no time to wait for
         self.pipeline = None
         self.views = {}  # key of a picture: how many pages show it
         self.gray = {}
@@ -103,10 +104,9 @@ class Camera:
         return self.values.get("motion", {}).get("method", "feedback") == "feedback"
 
     def late(self):
-        """Frames since the chain was built that came while the analysis was busy, and were left out."""
-        element, queue = self.element("label"), self.element("newest")
-        late = element.get_property("stats").get_value("late") if element else 0
-        return late + (max(0, self._came - self._went - queue.get_property("current-level-buffers")) if queue else 0)
+        """Frames that came out after they were due, and those that the analysis had no time for; since the chain was built."""
+        element = self.element("label")
+        return self.n_dropped + element.get_property("stats").get_value("late") if element else 0
 
     def passed(self):
         """Frames that went through the analysis since the chain was built; the page got `frames_of_run` of them."""
@@ -126,8 +126,6 @@ class Camera:
             if self.state == "ended":
                 self._restart.wait()
                 continue
-            if not self.frames_of_run:
-                self.source.is_multipart = False  # it may send something else when it returns
             failures = 0 if self.frames_of_run > 30 else failures + 1
             pause = BACK_OFF[min(failures, len(BACK_OFF) - 1)]
             self._set_state("lost", self.text, f"{self.hint} Next try in {pause} s.".strip())
@@ -165,10 +163,13 @@ class Camera:
     def _build(self):
         values, zones = self.values, self.zones
         pipeline = Gst.parse_launch(chain.live(self.source, values))
-        pipeline.connect("deep-element-added", self._on_element)
-        self._count_at_queue(pipeline.get_by_name("newest"))
         pipeline.get_by_name("zone").set_property("zones", zones)
         pipeline.get_by_name("metadata").connect("new-sample", self._on_metadata)
+        pipeline.connect("deep-element-added", self._on_element)
+        self.n_dropped = 0
+        waiting = pipeline.get_by_name("waiting")
+        if waiting:
+            waiting.connect("overrun", self._on_overrun)
         for key, rate in chain.rates().items():
             pipeline.get_by_name(key).connect("new-sample", self._on_mask if key == "mask" else self._on_picture, key)
             pad = pipeline.get_by_name(f"queue-{key}").get_static_pad("src")
@@ -181,28 +182,6 @@ class Camera:
             self._set_valves()
             self._catch_up(values, zones)
         return pipeline
-
-    def _count_at_queue(self, queue):
-        self._came = self._went = 0
-
-        def on_came(*_arguments):
-            self._came += 1
-            return Gst.PadProbeReturn.OK
-
-        def on_went(*_arguments):
-            self._went += 1
-            return Gst.PadProbeReturn.OK
-
-        if queue:
-            queue.get_static_pad("sink").add_probe(Gst.PadProbeType.BUFFER, on_came)
-            queue.get_static_pad("src").add_probe(Gst.PadProbeType.BUFFER, on_went)
-
-    def _on_element(self, _pipeline, _bin, element):
-        """uridecodebin found JPEGs one by one: its demuxer would wait for more streams, and their times are their arrival."""
-        factory = element.get_factory()
-        if factory and factory.get_name() == "multipartdemux" and not self.source.is_multipart:
-            self.source.is_multipart = True
-            self.restart()
 
     def _catch_up(self, values, zones):
         """What changed while the chain was built."""
@@ -279,6 +258,16 @@ class Camera:
             self.listener.on_state(self)
 
     # ---- the streaming threads
+
+    def _on_element(self, _pipeline, _bin, element):
+        """A camera that sends JPEG over HTTP has one stream; else decodebin waits for others."""
+        factory = element.get_factory()
+        if factory and factory.get_name() == "multipartdemux":
+            element.set_property("single-stream", True)
+            self.is_jpeg = True
+
+    def _on_overrun(self, _queue):
+        self.n_dropped += 1
 
     def _on_metadata(self, sink):
         sample = sink.emit("pull-sample")

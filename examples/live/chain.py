@@ -13,9 +13,8 @@ MASK_RATE = 15
 NO_ZONES = '{"units":"relative","zones":[]}'
 NO_ZONES_WARNING = "There are no zones."  # which cclzone warns of, and everybody begins with
 QUEUE = "queue leaky=downstream max-size-bytes=0 max-size-time=0 max-size-buffers"
+WAITING = 3  # frames of a live stream before the analysis; older ones are dropped
 PAR = "pixel-aspect-ratio=1/1"
-# Frames that come while the analysis is busy: the older of them is left out, or a camera would be shown ever later.
-NEWEST = f"{QUEUE}=2"
 
 SIZE = "video/x-raw,width=640,height=360,framerate=30/1"
 # x, y, width, height, colour and direction of each ball; turned and stretched pictures make their ways cross.
@@ -28,7 +27,6 @@ class Source:
 
     def __init__(self, place):
         self.place = place
-        self.is_multipart = False  # an address that sends JPEGs one by one; known when the first part has come
         if not place:
             self.kind = "scene"
         elif place.startswith("/dev/video"):
@@ -48,28 +46,27 @@ class Source:
     def is_live(self):
         return self.kind in ("camera", "uri")
 
-    def is_film(self):
-        """An address can be a film, which comes as fast as the network: it needs a clock."""
-        return self.kind == "uri" and re.match(r"(https?|file)://", self.place) is not None
+    def pace(self):
+        """Lets frames pass when they are due. A film comes as fast as it is read, and one over HTTP looks like a camera, which
+        may have been on for hours. A live stream comes by itself, and waits for nobody."""
+        newest = f"{QUEUE}={WAITING} name=waiting"
+        if self.kind == "uri" and re.match(r"https?://", self.place):
+            return f"clocksync sync-to-first=true ! {newest}"
+        return newest if self.is_live() and not self.place.startswith("file://") else "clocksync"
 
-    def words(self, frames=0):
-        """The launch text up to raw video, in words. frames: how many of the scene (0: without end)."""
+    def words(self, frames=0, jpeg=False):
+        """The launch text up to raw video, in words. frames: how many of the scene (0: without end). jpeg: the address gives
+        JPEG pictures without end."""
         if self.kind == "scene":
             return scene(frames).split()
         if self.kind == "camera":
             return ["v4l2src", f"device={quoted(self.place)}", "!", "decodebin"]
-        if self.is_multipart:  # by itself, its demuxer would wait for more streams
-            return ["souphttpsrc", f"location={quoted(self.place)}", "is-live=true", "do-timestamp=true", "!", "multipartdemux",
-                    "single-stream=true", "!", "decodebin"]
+        if jpeg:
+            return ["souphttpsrc", f"location={quoted(self.place)}", "is-live=true", "do-timestamp=true", "!",
+                    "multipartdemux", "single-stream=true", "!", "jpegdec"]
         if self.kind == "uri":
             return ["uridecodebin", f"uri={quoted(self.place)}"]
         return ["filesrc", f"location={quoted(str(pathlib.Path(self.place).absolute()))}", "!", "decodebin"]
-
-
-def pace(source):
-    """What makes the frames come at their own speed, in words; a camera's go on with the newest."""
-    clock = ["clocksync", "sync-to-first=true", "!"] if source.is_film() and not source.is_multipart else []
-    return [*clock, *NEWEST.split()] if source.is_live() else []
 
 
 def scene(frames):
@@ -101,8 +98,7 @@ def analysis(values):
 
 def live(source, values):
     """The whole chain of the page. No branch can make the analysis wait: each begins with a leaky queue."""
-    paced = f"{' '.join(pace(source))} name=newest" if source.is_live() else "clocksync"
-    text = (f"{' '.join(source.words())} ! {paced} ! videoconvert ! video/x-raw,format=I420 ! {analysis(values)} ! "
+    text = (f"{' '.join(source.words())} ! {source.pace()} ! videoconvert ! video/x-raw,format=I420 ! {analysis(values)} ! "
             "tee name=all allow-not-linked=true "
             f"all. ! {QUEUE}=8 ! cclmeta2json trails=true precision=1 ! "
             "appsink name=metadata async=false sync=false drop=true max-buffers=64 emit-signals=true")

@@ -26,7 +26,7 @@ from guard import is_address
 
 def arguments():
     parser = argparse.ArgumentParser(prog="live.sh", description="Serves a page to watch, tune and draw zones.")
-    parser.add_argument("sources", nargs="*", metavar="VIDEO", help="a file, an address, /dev/videoN; none: a made-up scene")
+    parser.add_argument("sources", nargs="*", metavar="VIDEO", help="a file, rtsp://..., /dev/videoN; none: a made-up scene")
     parser.add_argument("--port", type=int, default=8090)
     parser.add_argument("--address", default="127.0.0.1")
     parser.add_argument("--folder", default=folder.default())

@@ -206,6 +206,12 @@ class KafkaBrokers:
     def faults(self, _network):
         return [self.stop_brokers, self.take_down, self.answer_with_errors, self.slow_answers, self.move_partition]
 
+    def after_fault(self, _run):
+        pass
+
+    def after_faults(self):
+        pass
+
     # ------------------------------------------------------------ what came
 
     def read_lines(self):
@@ -221,6 +227,10 @@ class KafkaBrokers:
     @staticmethod
     def may_be_late():
         return set()
+
+    @staticmethod
+    def n_lost_by_servers():
+        return 0
 
     @staticmethod
     def max_repeated(_publishers):

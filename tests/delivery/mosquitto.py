@@ -105,6 +105,12 @@ class Mosquitto:
     def faults(self, _network):
         return [self.kill_broker, self.stop_broker, self.refuse] + [self.fill] * self.has_door
 
+    def after_fault(self, _run):
+        pass
+
+    def after_faults(self):
+        pass
+
     # ------------------------------------------------------------ what came
 
     def read_lines(self):
@@ -117,6 +123,10 @@ class Mosquitto:
     def may_be_late(self):
         """A full broker may take lines that follow one that it refused."""
         return self.door.refused if self.door else set()
+
+    @staticmethod
+    def n_lost_by_servers():
+        return 0
 
     def max_repeated(self, publishers):
         """At most 20 lines are in flight when a connection breaks. A killed pipeline repeats what was answered shortly before."""

@@ -36,10 +36,13 @@ same("hit line", [geometry.hits(line, [104, 30], size, 5), geometry.hits(line, [
 same("hit circle", [geometry.hits(circle, [119, 50], size, 0), geometry.hits(circle, [130, 50], size, 0)], [true, false]);
 same("pixels", geometry.relative({zones: [{name: "p", circle: [100, 50, 25]}, {name: "q", line: [[0, 0], [200, 100]]}]}, size),
      [{name: "p", circle: [0.5, 0.5, 0.25]}, {name: "q", line: [[0, 0], [1, 1]]}]);
-const text = {x: 50, y: 50, half: 20, line: 10};
-same("texts apart", geometry.apart([text, text, {...text, x: 80}, {...text, x: 140}], size).map(place => place.y), [50, 60, 40, 50]);
-same("texts in the frame", geometry.apart([{...text, y: 100}, {...text, y: 98}], size).map(place => place.y), [100, 88]);
 same("name", geometry.newName([{name: "line 1"}, {name: "line 3"}], "line"), "line 2");
+
+const place = (x, y) => ({x, y, w: 40, h: 10});
+same("free", geometry.freePlace(place(50, 50), [], 100).y, 50);
+same("moved down", geometry.freePlace(place(50, 50), [place(60, 48), place(50, 62)], 100).y, 80);
+same("moved up", geometry.freePlace(place(50, 95), [place(50, 95)], 100).y, 85);
+same("beside", geometry.freePlace(place(50, 50), [place(90, 50)], 100).y, 50);
 
 const undo = new Undo(2);
 let state = 0;

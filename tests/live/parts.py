@@ -125,6 +125,26 @@ class Parts(unittest.TestCase):
         for place in "rtsp://user:secret@yard/1", "rtsp://user:p@secret@yard/1":
             self.assertEqual(chain.Source(place).name, "rtsp://yard/1")
 
+    def test_frames_wait_for_nobody_or_for_their_time(self):
+        import chain
+        for place, word in (("rtsp://yard/1", "leaky"), ("/dev/video0", "leaky"), ("http://yard/film.mp4", "clocksync"),
+                            ("https://yard/film.mp4", "clocksync"), ("file:///film.mp4", "clocksync"), ("film.mp4", "clocksync"),
+                            ("", "clocksync")):
+            self.assertIn(word, chain.Source(place).pace(), place)
+
+    def test_late_frames_of_the_last_minute(self):
+        import hub
+        watched = self.camera(None)
+        feed = hub.Feed(watched, unittest.mock.Mock(fault=None))
+        late = [3, 5, 5, 0] + [0] * hub.LATE_SECONDS  # the chain was built anew after the third
+        shown = []
+        for n in late:
+            watched.late = lambda n=n: n
+            feed.measure()
+            shown.append(feed.status()["late"])
+        self.assertEqual(shown[:4], [3, 5, 5, 5])
+        self.assertEqual(shown[-1], 0)
+
     def test_hub_drops_what_the_loop_does_not_take(self):
         import hub
         loop, watched = Loop(), self.camera(None)
@@ -139,8 +159,7 @@ class Parts(unittest.TestCase):
         made.on_frame(watched, {**frame(0), "pts": 0})
         self.assertEqual(len(loop.calls), 1)
 
-    def test_late_frames(self):
-        """An analysis that is slower than its stream leaves frames out; who is no longer late, is not called late."""
+    def test_slow_analysis_leaves_frames_out(self):
         import camera
         import chain
         import hub
@@ -151,21 +170,19 @@ class Parts(unittest.TestCase):
         watched = camera.Camera(0, chain.Source(f"file://{film}"), Listener(), self.folder)
         made.add(watched)
         feed, = made.feeds
-        slow = unittest.mock.patch.object(chain, "analysis",
-                                          lambda values: f"identity sleep-time=200000 ! {analysis(values)}")
-        with slow:
+
+        def is_late():
+            feed.measure()
+            return feed.status()["late"] > 3
+
+        slow = unittest.mock.patch.object(chain, "analysis", lambda values: f"identity sleep-time=200000 ! {analysis(values)}")
+        pace = chain.Source("http://yard/film.mkv").pace()
+        with slow, unittest.mock.patch.object(chain.Source, "pace", lambda _source: pace):
             watched.start()
             try:
-                self.wait(lambda: watched.late() > 3)
-                feed.measure()
-                late = feed.status()["late"]
-                self.assertGreater(late, 3)
+                self.wait(is_late)
             finally:
                 watched.stop()
-        with unittest.mock.patch.object(watched, "late", lambda: late):
-            for _ in range(hub.LATE_FOR):
-                feed.measure()
-        self.assertEqual(feed.status()["late"], 0)
 
     def test_lost_gpu(self):
         """As the elements post it: with backend=auto a warning, and with backend=cuda an error."""

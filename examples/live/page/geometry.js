@@ -43,6 +43,16 @@ export function centre(points) {
   return [points.reduce((sum, p) => sum + p[0], 0) / n, points.reduce((sum, p) => sum + p[1], 0) / n];
 }
 
+// The box {x, y, w, h} where none of `taken` is: moved down, or up where the frame ends; as it is if there is no room.
+export function freePlace(box, taken, height) {
+  const isFree = y => taken.every(other => Math.abs(other.x - box.x) * 2 >= other.w + box.w || Math.abs(other.y - y) >= box.h);
+  for (const step of [box.h, -box.h])
+    for (let y = box.y; y >= box.h && y <= height; y += step)
+      if (isFree(y))
+        return {...box, y};
+  return box;
+}
+
 // From the middle of a line to its right side, seen from its first point towards its second: forward. In pixels.
 export function forwardArrow([a, b], length) {
   const middle = centre([a, b]);
@@ -136,19 +146,4 @@ export function newName(zones, kind) {
   for (let i = 1; ; i++)
     if (!zones.some(zone => zone.name === `${kind} ${i}`))
       return `${kind} ${i}`;
-}
-
-function overlap(a, b) {
-  return Math.abs(a.x - b.x) < a.half + b.half && Math.abs(a.y - b.y) < a.line;
-}
-
-// Texts {x, y, half, line}, of which the later ones make way for the earlier ones: down or up by whole lines, in the frame.
-export function apart(texts, {h}) {
-  const placed = [];
-  for (const text of texts) {
-    const shifts = Array.from({length: 2 * texts.length}, (_, i) => Math.ceil(i / 2) * (i % 2 ? 1 : -1));
-    const places = shifts.map(n => ({...text, y: text.y + n * text.line})).filter(({y, line}) => y >= line && y <= h);
-    placed.push(places.find(place => !placed.some(other => overlap(place, other))) ?? text);
-  }
-  return placed;
 }
