@@ -86,7 +86,7 @@ async def with_pages(server, pauses, seconds):
 
 
 def measure(path, seconds):
-    """One round: what a page costs more than the chain, the share of frames that ten pages cost."""
+    """One round: what a page costs more than the chain, what ten pages do not get, frames a second without a page and with ten."""
     chain = cost_of_chain(path, 30 * (seconds + 4))
     print(f"chain with MJPEG to a file: {1000 * chain:.2f} ms a frame", flush=True)
     server = live.Live(SOURCE, path)
@@ -97,9 +97,7 @@ def measure(path, seconds):
         ten = asyncio.run(with_pages(server, [0] * 9 + [1], seconds))
     finally:
         server.stop()
-    # A machine that is too slow without a page says nothing about the speed with ten.
-    slower = 1 - ten[1] / none[1] if none[1] > IN_TIME else 0
-    return one[0] / chain - 1, max(ten[2], slower)
+    return one[0] / chain - 1, ten[2], none[1], ten[1]
 
 
 def main(seconds):
@@ -107,9 +105,13 @@ def main(seconds):
         path = os.path.join(folder, "film.mkv")
         film(path, seconds + 4)
         rounds = [measure(path, seconds) for _ in range(ROUNDS)]
-    more, lost = (statistics.median(values) for values in zip(*rounds))
-    print(f"median of {ROUNDS} rounds: one page: {100 * more:+.1f} % of processor time; "
-          f"ten pages: {100 * lost:.2f} % of the frames lost")
+    mores, losses, alone, watched = zip(*rounds)
+    more, lost = statistics.median(mores), statistics.median(losses)
+    # Other programs make some rounds slower, and none faster. A machine that is too slow without a page says nothing.
+    slower = 1 - max(watched) / max(alone) if max(alone) > IN_TIME else 0
+    print(f"{ROUNDS} rounds: one page: {100 * more:+.1f} % of processor time; ten pages: {100 * lost:.2f} % of the frames lost, "
+          f"{100 * max(0, slower):.1f} % slower")
+    lost = max(lost, slower)
     return more > MAX_MORE or lost > MAX_LOST
 
 

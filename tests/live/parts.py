@@ -215,10 +215,12 @@ class Parts(unittest.TestCase):
             lost = status()
             self.assertEqual(lost["text"], "The GPU failed: unspecified launch failure.")
             self.assertIn("Set the property backend to auto or cpu", lost["hint"])
+            self.assertEqual(lost["warnings"], ["label: The GPU failed: unspecified launch failure. Continuing on the CPU."])
+            made.on_warning(watched, "zones.json", "not used")
             self.wait(lambda: status()["state"] == "playing")
+            self.assertEqual(status()["warnings"], ["zones.json: not used"])  # those of the old chain are over
         finally:
             watched.stop()
-        self.assertEqual(status()["warnings"], ["label: The GPU failed: unspecified launch failure. Continuing on the CPU."])
 
     def test_store_counts_once_after_a_fault(self):
         import store
