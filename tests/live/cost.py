@@ -86,7 +86,7 @@ async def with_pages(server, pauses, seconds):
 
 
 def measure(path, seconds):
-    """One round: what a page costs more than the chain, what ten pages do not get, frames a second without a page and with ten."""
+    """A round: what a page costs more than the chain, what ten pages do not get, frames a second without a page and with ten."""
     chain = cost_of_chain(path, 30 * (seconds + 4))
     print(f"chain with MJPEG to a file: {1000 * chain:.2f} ms a frame", flush=True)
     server = live.Live(SOURCE, path)
