@@ -4,13 +4,23 @@
 from gstreamer import Gst
 
 UNKNOWN = "Internal data stream error."  # what a source says after its first message, which may be lost
+NO_HANDLER = "Nothing here reads such an address: check how it begins, or run examples/install.sh videos."
 MISSING = "A decoder is missing: run examples/install.sh videos."
 NO_FRAMES = "Check that the camera is on and that the network reaches it."
 ENDED = "The sender closed it; the page goes on when it returns."
 
 
+def text_of(error, source):
+    """What happened. Sources of a network say only that a resource cannot be opened."""
+    codes = Gst.ResourceError.OPEN_READ, Gst.ResourceError.OPEN_READ_WRITE
+    is_closed = source.is_live() and any(error.matches(Gst.ResourceError.quark(), code) for code in codes)
+    return f"Nothing came from {source.name}." if is_closed or error.message == UNKNOWN else error.message
+
+
 def of(error, details, source):
     details = details or ""
+    if "URI handler" in error.message:
+        return NO_HANDLER
     if error.matches(Gst.CoreError.quark(), Gst.CoreError.MISSING_PLUGIN) or "missing" in error.message.lower():
         return MISSING
     if error.matches(Gst.ResourceError.quark(), Gst.ResourceError.NOT_AUTHORIZED) or "Unauthorized" in error.message:

@@ -230,8 +230,7 @@ class Camera:
     def _handle(self, message):
         if message.type == Gst.MessageType.ERROR:
             error, details = message.parse_error()
-            text = f"Nothing came from {self.source.name}." if error.message == advice.UNKNOWN else error.message
-            return self._fail(text, advice.of(error, details, self.source))
+            return self._fail(advice.text_of(error, self.source), advice.of(error, details, self.source))
         if message.type == Gst.MessageType.WARNING:
             error, _ = message.parse_warning()
             if error.message != chain.NO_ZONES_WARNING:
