@@ -45,6 +45,9 @@ GST_START_TEST (test_properties)
     push_numbers (&publisher, 1, 1);
     wait_for_stat (&publisher, "published", 1);
     expect_text (&listener, cases[i].expected);
+    if (i)
+      expect_message (&publisher, GST_MESSAGE_WARNING, "No effect with MQTT 3.1.1: message-expiry, user-properties.");
+    fail_unless (gst_bus_pop_filtered (publisher.bus, GST_MESSAGE_WARNING) == NULL);
     close_publisher (&publisher);
   }
   close_listener (&listener);
