@@ -46,6 +46,8 @@ class Camera:
         self.counts = Counts()
         self.state, self.text, self.hint = "starting", "", ""
         self.frames = self.objects = self.frames_of_run = 0
+        self.is_jpeg = False  # an address that gives JPEG pictures without end
+        self.n_dropped = 0  # frames of a live stream that had no time to wait for
         self.pipeline = None
         self.views = {}  # key of a picture: how many pages show it
         self.gray = {}
@@ -102,8 +104,9 @@ class Camera:
         return self.values.get("motion", {}).get("method", "feedback") == "feedback"
 
     def late(self):
+        """Frames that came out after they were due, and those that the analysis had no time for; since the chain was built."""
         element = self.element("label")
-        return element.get_property("stats").get_value("late") if element else 0
+        return self.n_dropped + element.get_property("stats").get_value("late") if element else 0
 
     def passed(self):
         """Frames that went through the analysis since the chain was built; the page got `frames_of_run` of them."""
@@ -162,6 +165,11 @@ class Camera:
         pipeline = Gst.parse_launch(chain.live(self.source, values))
         pipeline.get_by_name("zone").set_property("zones", zones)
         pipeline.get_by_name("metadata").connect("new-sample", self._on_metadata)
+        pipeline.connect("deep-element-added", self._on_element)
+        self.n_dropped = 0
+        waiting = pipeline.get_by_name("waiting")
+        if waiting:
+            waiting.connect("overrun", self._on_overrun)
         for key, rate in chain.rates().items():
             pipeline.get_by_name(key).connect("new-sample", self._on_mask if key == "mask" else self._on_picture, key)
             pad = pipeline.get_by_name(f"queue-{key}").get_static_pad("src")
@@ -250,6 +258,16 @@ class Camera:
             self.listener.on_state(self)
 
     # ---- the streaming threads
+
+    def _on_element(self, _pipeline, _bin, element):
+        """A camera that sends JPEG over HTTP has one stream; else decodebin waits for others."""
+        factory = element.get_factory()
+        if factory and factory.get_name() == "multipartdemux":
+            element.set_property("single-stream", True)
+            self.is_jpeg = True
+
+    def _on_overrun(self, _queue):
+        self.n_dropped += 1
 
     def _on_metadata(self, sink):
         sample = sink.emit("pull-sample")

@@ -41,7 +41,7 @@ class Run:
         self.random = random.Random(options.seed)
         brokers = PROTOCOLS[options.protocol]
         self.network = network.make(brokers.places)
-        self.clocks = {name: WallClock(folder, name) for name in ("pipeline", "brokers")}
+        self.clocks = {name: WallClock(folder, name) for name in ["pipeline"] + ["brokers"] * brokers.has_c_clock}
         missing = self.clocks["pipeline"].missing()
         if missing:
             print(f"no clock jumps: {missing}", flush=True)
@@ -53,7 +53,10 @@ class Run:
         self.start_pipeline(0)
 
     def environment(self, name):
-        return self.clocks[name].environment() if self.clocks else dict(os.environ)
+        return self.clocks[name].environment() if name in self.clocks else dict(os.environ)
+
+    def n_pushed(self):
+        return sum(publisher.n_pushed() for publisher in self.publishers)
 
     def start_pipeline(self, first):
         sink = (f"{self.brokers.sink()} max-reconnect-delay=500000000 queue-size=100000 queue-bytes={QUEUE_BYTES} "
@@ -111,16 +114,22 @@ class Run:
         faults += [self.cut_cable] * has_cable + [self.slow_cable] * (has_cable and self.network.can_slow)
         faults += [self.break_connections] * (has_cable and self.network.name == "proxies")
         faults += [self.set_clock] * bool(self.clocks)
-        return faults + [self.kill_pipeline] * 2 * self.options.spool
+        faults += [self.kill_pipeline] * 2 * self.options.spool
+        return [fault for fault in faults if not self.options.only or fault.__name__ in self.options.only.split(",")]
 
     def run(self):
+        """Each fault comes once before one comes again. A short run begins with a kill."""
         faults = self.all_faults()
+        left = [self.kill_pipeline if self.options.spool and not self.options.only else faults[0]]
         end = time.monotonic() + self.options.seconds
         while time.monotonic() < end:
             self.pause(0.3, 2)
-            fault = self.random.choice(faults)
+            left = left or self.random.sample(faults, len(faults))
+            fault = left.pop()
             self.faults[fault.__name__] += 1
             fault()
+            self.brokers.after_fault(self)
+        self.brokers.after_faults()
         self.pause(0.5, 1)
         self.publishers[-1].end()
 
@@ -155,19 +164,20 @@ class Run:
             newest[source] = max(newest[source], number)
             seen.add(index)
         lost = sorted(must - seen)
+        n_late = len(overtaken)
+        overtaken = [line for line in overtaken if line not in self.brokers.may_be_late()]
         print(f"{len(must)} lines accepted, {len(lost)} lost, {len(overtaken)} overtaken, {repeated} repeated; "
-              f"{self.brokers.remarks()}")
+              f"{self.brokers.remarks()}" + f", {n_late - len(overtaken)} of them late" * (n_late > len(overtaken)))
         self.print_numbers(must, may, seen)
         self.check_stats()
         assert seen <= may, f"unknown: {sorted(seen - may)[:20]}"
         limit = self.brokers.max_repeated(self.publishers)
         assert limit is None or repeated <= limit, f"{repeated} repeated, at most {limit} may be"
-        excuse = self.brokers.excuse(lost, overtaken) if lost and self.options.protocol == "nats" else None
-        if excuse:
-            print(f"the servers lost these lines: {excuse}")
+        assert not overtaken, overtaken[:20]
+        if lost and len(lost) <= self.brokers.n_lost_by_servers():
+            print("the servers acknowledged the lost lines, and do not have them: no fault of the sink")
         else:
             assert not lost, f"lost: {lost[:20]}"
-            assert not overtaken, overtaken[:20]
 
     def print_numbers(self, must, may, seen):
         stats = self.publishers[-1].stats
@@ -177,12 +187,16 @@ class Run:
                   f"{len(tail & seen)} came")
         print(f"connects {stats['connects']}, refused {stats['dropped-refused']}, queue at most "
               f"{max(publisher.max_bytes for publisher in self.publishers)} bytes, memory "
-              f"{max(publisher.stats.get('memory', 0) for publisher in self.publishers) >> 20} MiB, "
-              f"latency mean {stats['latency-us-avg'] / 1000:.0f} ms")
-        print(f"push max {stats['push-ms-max']:.1f} ms with {stats['push-max-switches']} voluntary switches, blocked for at most "
-              f"{stats['blocked-ms-max']:.1f} ms, {stats['pushes-switched']} pushes with a switch; in the element max "
-              f"{stats['host-us-max']:.0f} and mean {stats['host-us-avg']:.0f} microseconds")
+              f"{self.max_stat('memory') >> 20} MiB, latency mean {stats['latency-us-avg'] / 1000:.0f} ms")
+        n_switched = sum(publisher.stats.get("pushes-switched", 0) for publisher in self.publishers)
+        print(f"push max {self.max_stat('push-ms-max'):.1f} ms, blocked for at most {self.max_stat('blocked-ms-max'):.1f} ms, "
+              f"longest wait for a processor {self.max_stat('wait-ms-max'):.1f} ms, "
+              f"{n_switched} pushes with a voluntary context switch; in the element max {self.max_stat('host-us-max'):.0f} "
+              f"and mean {stats['host-us-avg']:.0f} microseconds")
         print("faults:", dict(self.faults), flush=True)
+
+    def max_stat(self, name):
+        return max(publisher.stats.get(name, 0) for publisher in self.publishers)
 
     def check_stats(self):
         stats = self.publishers[-1].stats
@@ -191,8 +205,8 @@ class Run:
         assert not others, others
         assert stats["published"] + stats["dropped-refused"] == stats["accepted"] + stats["recovered"], stats
         assert max(publisher.max_bytes for publisher in self.publishers) <= QUEUE_BYTES
-        # A thread that waits for a processor is not blocked.
-        assert stats["blocked-ms-max"] < MAX_BLOCKED_MS, "a push waited"
+        # A thread that waits for a processor is not blocked; but the one that has a lock may wait as long.
+        assert self.max_stat("blocked-ms-max") < MAX_BLOCKED_MS + 2 * self.max_stat("wait-ms-max"), "a push waited"
         assert stats["host-us-avg"] < MAX_MEAN_US, "pushes waited"
 
 
@@ -204,6 +218,7 @@ def main():
     parser.add_argument("--version", default="auto", choices=["auto", "5", "3.1.1"], help="of MQTT")
     parser.add_argument("--qos", type=int, default=1, choices=[1, 2], help="of MQTT")
     parser.add_argument("--spool", action="store_true")
+    parser.add_argument("--only", help="names of faults, as a run prints them, with commas between")
     options = parser.parse_args()
     missing = PROTOCOLS[options.protocol].missing()
     if missing:
@@ -211,7 +226,7 @@ def main():
         return SKIPPED
     network.enter_namespace()
     print(f"--protocol {options.protocol} --seconds {options.seconds:g} --seed {options.seed} --version {options.version} "
-          f"--qos {options.qos}" + " --spool" * options.spool, flush=True)
+          f"--qos {options.qos}" + " --spool" * options.spool + f" --only {options.only}" * bool(options.only), flush=True)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))       # ends the brokers, too
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)

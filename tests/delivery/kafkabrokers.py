@@ -130,6 +130,7 @@ def serve():
 class KafkaBrokers:
     places = ["pipeline"]
     has_topic_numbers = False
+    has_c_clock = True
 
     def __init__(self, _options, _folder, network, environment, n_brokers=N_BROKERS):
         self.lock = threading.Lock()
@@ -205,6 +206,12 @@ class KafkaBrokers:
     def faults(self, _network):
         return [self.stop_brokers, self.take_down, self.answer_with_errors, self.slow_answers, self.move_partition]
 
+    def after_fault(self, _run):
+        pass
+
+    def after_faults(self):
+        pass
+
     # ------------------------------------------------------------ what came
 
     def read_lines(self):
@@ -216,6 +223,14 @@ class KafkaBrokers:
     @staticmethod
     def remarks():
         return f"{N_PARTITIONS} partitions"
+
+    @staticmethod
+    def may_be_late():
+        return set()
+
+    @staticmethod
+    def n_lost_by_servers():
+        return 0
 
     @staticmethod
     def max_repeated(_publishers):

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import threading
 
+from mqttdoor import MqttDoor
 from network import free_port, wait_for_port
 
 MAX_PACKET = 3000
@@ -19,12 +20,14 @@ PROGRAM = shutil.which("mosquitto", path=os.environ["PATH"] + ":/usr/sbin")
 class Mosquitto:
     places = ["pipeline"]
     has_topic_numbers = True
+    has_c_clock = True
 
     def __init__(self, options, folder, network, environment):
         self.options = options
         self.folder = folder
         self.environment = environment
-        self.address = network.address(None)
+        self.has_door = options.version != "3.1.1"      # which has no answer for a full broker
+        self.address = "127.0.0.1" if self.has_door else network.address(None)
         self.port = free_port()
         self.lines = []         # (source, number, denied), in the order of their arrival
         self.readers = []
@@ -34,7 +37,8 @@ class Mosquitto:
             f"listener {self.port} {self.address}\nallow_anonymous true\nmax_packet_size {MAX_PACKET}\n"
             f"acl_file {self.acl}\nlog_dest stderr\nlog_type all\n" + "user root\n" * (os.geteuid() == 0))
         self.start()
-        self.way = network.way(None, self.port)
+        self.door = MqttDoor(network.address(None), (self.address, self.port)) if self.has_door else None
+        self.way = network.way(None, self.door.port if self.door else self.port)
 
     @staticmethod
     def missing():
@@ -93,8 +97,19 @@ class Mosquitto:
             self.process.send_signal(signal.SIGHUP)
             run.pause(0.2, 0.6)
 
+    def fill(self, run):
+        self.door.is_full = True
+        run.pause(0.1, 2)
+        self.door.is_full = False
+
     def faults(self, _network):
-        return [self.kill_broker, self.stop_broker, self.refuse]
+        return [self.kill_broker, self.stop_broker, self.refuse] + [self.fill] * self.has_door
+
+    def after_fault(self, _run):
+        pass
+
+    def after_faults(self):
+        pass
 
     # ------------------------------------------------------------ what came
 
@@ -102,7 +117,16 @@ class Mosquitto:
         return [line[:2] for line in self.lines]
 
     def remarks(self):
-        return f"{len({line[:2] for line in self.lines if line[2]})} denied"
+        refused = f", {len(self.door.refused)} refused by a full broker" if self.door else ""
+        return f"{len({line[:2] for line in self.lines if line[2]})} denied{refused}"
+
+    def may_be_late(self):
+        """A full broker may take lines that follow one that it refused."""
+        return self.door.refused if self.door else set()
+
+    @staticmethod
+    def n_lost_by_servers():
+        return 0
 
     def max_repeated(self, publishers):
         """At most 20 lines are in flight when a connection breaks. A killed pipeline repeats what was answered shortly before."""

@@ -29,6 +29,7 @@ def enter_namespace():
     """Runs this program again in a network of its own, where that is allowed. Says so where it is not."""
     if INSIDE in os.environ:
         return
+    os.environ["PATH"] += ":/usr/sbin"          # of ip and tc
     for options in (["--net"], ["--net", "--user", "--map-root-user"]):
         try:
             if run("unshare", *options, "sh", "-c", TRIAL, check=False):

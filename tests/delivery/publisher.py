@@ -50,19 +50,23 @@ class PushTimes:
     """How long pushes took, and for how much of this time the thread neither ran nor waited for a processor."""
 
     def __init__(self):
-        self.longest = self.longest_blocked = 0.0
+        self.longest = self.longest_blocked = self.longest_wait = 0.0
+        self.waited = 0
         self.n_switched = 0     # pushes with a voluntary context switch
-        self.longest_switches = 0
         try:
             self.file = os.open("/proc/thread-self/schedstat", os.O_RDONLY)
         except OSError:
             self.file = None
+        self.runnable()
+        self.longest_wait = 0.0         # without those before
 
     def runnable(self):
-        """Seconds for which the thread ran, or waited for a processor."""
+        """Seconds for which the thread ran, or waited for a processor. Notes the longest such wait."""
         if self.file is None:
             return 0.0
         ran, waited, _slices = os.pread(self.file, 100, 0).split()
+        self.longest_wait = max(self.longest_wait, (int(waited) - self.waited) / 1e9)
+        self.waited = int(waited)
         return (int(ran) + int(waited)) / 1e9
 
     def measure(self, push):
@@ -76,12 +80,11 @@ class PushTimes:
         # A thread that ran for less than 4 ms may not be in the kernel's count yet.
         if switches:
             self.longest_blocked = max(self.longest_blocked, blocked)
-        if took > self.longest:
-            self.longest, self.longest_switches = took, switches
+        self.longest = max(self.longest, took)
 
     def values(self):
         return {"push-ms-max": self.longest * 1000, "blocked-ms-max": self.longest_blocked * 1000,
-                "pushes-switched": self.n_switched, "push-max-switches": self.longest_switches}
+                "wait-ms-max": self.longest_wait * 1000, "pushes-switched": self.n_switched}
 
 
 class Process:

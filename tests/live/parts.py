@@ -110,6 +110,26 @@ class Parts(unittest.TestCase):
         for place in "rtsp://user:secret@yard/1", "rtsp://user:p@secret@yard/1":
             self.assertEqual(chain.Source(place).name, "rtsp://yard/1")
 
+    def test_frames_wait_for_nobody_or_for_their_time(self):
+        import chain
+        for place, word in (("rtsp://yard/1", "leaky"), ("/dev/video0", "leaky"), ("http://yard/film.mp4", "clocksync"),
+                            ("https://yard/film.mp4", "clocksync"), ("file:///film.mp4", "clocksync"), ("film.mp4", "clocksync"),
+                            ("", "clocksync")):
+            self.assertIn(word, chain.Source(place).pace(), place)
+
+    def test_late_frames_of_the_last_minute(self):
+        import hub
+        watched = self.camera(None)
+        feed = hub.Feed(watched, unittest.mock.Mock(fault=None))
+        late = [3, 5, 5, 0] + [0] * hub.LATE_SECONDS  # the chain was built anew after the third
+        shown = []
+        for n in late:
+            watched.late = lambda n=n: n
+            feed.measure()
+            shown.append(feed.status()["late"])
+        self.assertEqual(shown[:4], [3, 5, 5, 5])
+        self.assertEqual(shown[-1], 0)
+
     def test_hub_drops_what_the_loop_does_not_take(self):
         import hub
 
