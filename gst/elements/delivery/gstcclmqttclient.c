@@ -11,8 +11,8 @@
 GST_DEBUG_CATEGORY_EXTERN (gst_ccl_mqtt_sink_debug);
 #define GST_CAT_DEFAULT gst_ccl_mqtt_sink_debug
 
-/* A line that breaks each connection must not come again without a limit: after this number of connections of a session without an
- * answer, the core decides what is sent. */
+/* A line that breaks each connection must not come again without a limit. After more connections of a session than this without
+ * an answer, the core decides what is sent. */
 #define MAX_SILENT 2
 
 /* A broker that always claims to have a session gets none. */
