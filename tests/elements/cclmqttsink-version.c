@@ -184,6 +184,38 @@ GST_START_TEST (test_full_broker)
 
 GST_END_TEST;
 
+/* An item of CBOR is published byte for byte, under its source, and has its type. In 3.1.1 it has none. */
+GST_START_TEST (test_content_type)
+{
+  NEED_BROKER ();
+
+  static const gchar *const format[] = { "-V", "mqttv5", "-F", "%t|%C|%x", NULL };
+  static const gchar *const versions[] = { "5", "3.1.1" };
+  static const gchar item[] = "\xa2\x66" "source\x61" "a\x61" "n\x0a";
+  const guint port = free_port ();
+  GSubprocess *broker = start_broker (port, OPEN_TO_ALL);
+  Listener listener = listen_for (port, 100, format);
+
+  for (guint i = 0; i < G_N_ELEMENTS (versions); i++) {
+    GstElement *sink = new_sink ("mqtt", port, "t/{source-id}");
+    Publisher publisher;
+
+    gst_util_set_object_arg (G_OBJECT (sink), "protocol-version", versions[i]);
+    publisher = publish_with (sink);
+    gst_harness_set_src_caps_str (publisher.harness, "application/cbor");
+    push_text (&publisher, item, sizeof item - 1);
+    push_numbers (&publisher, 1, 1);
+    wait_for_stat (&publisher, "published", 2);
+    expect_text (&listener, i ? "t/a||a266736f757263656161616e0a" : "t/a|application/cbor|a266736f757263656161616e0a");
+    expect_text (&listener, "t/cam_1||7b22736f75726365223a2263616d2f31222c22736571223a317d");
+    close_publisher (&publisher);
+  }
+  close_listener (&listener);
+  stop_program (broker);
+}
+
+GST_END_TEST;
+
 /* A message that has waited longer than its time is dropped and counted. */
 GST_START_TEST (test_expiry)
 {
@@ -303,6 +335,7 @@ mqtt_version_tests (void)
   tcase_add_test (tests, test_line_properties);
   tcase_add_test (tests, test_line_properties_are_optional);
   tcase_add_test (tests, test_full_broker);
+  tcase_add_test (tests, test_content_type);
   tcase_add_test (tests, test_expiry);
   tcase_add_test (tests, test_no_permission);
   tcase_add_loop_test (tests, test_fallback, 0, 2);

@@ -156,6 +156,84 @@ GST_START_TEST (test_long_line)
 
 GST_END_TEST;
 
+typedef struct
+{
+  const gchar *bytes;
+  gsize size;
+  const gchar *expected;
+} CborCase;
+
+#define CBOR_CASE(bytes, expected) { bytes, sizeof bytes - 1, expected }
+#define SOURCE "\x66" "source"
+
+/* Of the copy, which is as long as the item, no byte beyond the end is read. */
+static void
+check_cbor (const gchar * bytes, gsize size, const gchar * expected)
+{
+  gchar *const copy = g_memdup2 (bytes, size);
+  gchar *const topic = gst_ccl_topic_expand ("{source-id}", copy, size);
+
+  fail_unless_equals_string (topic, expected);
+  g_free (topic);
+  g_free (copy);
+}
+
+GST_START_TEST (test_cbor)
+{
+  static const CborCase cases[] = {
+    CBOR_CASE ("\xa1" SOURCE "\x63" "cam", "cam"),
+    CBOR_CASE ("\xa1" SOURCE "\x78\x05" "a/b+c", "a_b_c"),
+    CBOR_CASE ("\xa1" SOURCE "\x7b\0\0\0\0\0\0\0\x03" "cam", "cam"),
+    CBOR_CASE ("\xbb\0\0\0\0\0\0\0\x02\x61" "a\x20" SOURCE "\x63" "cam", "cam"),
+    /* Behind an object, an array, a tag, bytes and numbers of each length. */
+    CBOR_CASE ("\xa6\x61" "a\xa2\x61" "b\x82\x01\xf6\x61" "c\x80\x61" "b\xc1\x1a\x01\x02\x03\x04\x61"
+        "c\x42\xff\x00\x61" "d\xfb\1\2\3\4\5\6\7\x08\x61" "e\xf9\x3c\x00" SOURCE "\x63" "cam", "cam"),
+    CBOR_CASE ("\xa1" SOURCE "\x01", "unknown"),
+    CBOR_CASE ("\xa1" SOURCE "\x60", "unknown"),
+    CBOR_CASE ("\xa1" SOURCE "\x63" "a\0b", "unknown"),
+    CBOR_CASE ("\xa1" SOURCE "\x62\xff\xff", "unknown"),
+    CBOR_CASE ("\xa1" SOURCE "\x7f\x63" "cam\xff", "unknown"),
+    CBOR_CASE ("\xa1\x01" SOURCE, "unknown"),
+    CBOR_CASE ("\xa0", "unknown"),
+    CBOR_CASE ("\xbf" SOURCE "\x63" "cam\xff", "unknown"),
+    CBOR_CASE ("\x82" SOURCE "\x63" "cam", "unknown"),
+    CBOR_CASE ("\xa2\x61" "a\x9b\xff\xff\xff\xff\xff\xff\xff\xff", "unknown"),
+    CBOR_CASE ("\xa2\x61" "a\xbb\x80\0\0\0\0\0\0\x01", "unknown"),
+    CBOR_CASE ("\xa2\x61" "a\x5b\xff\xff\xff\xff\xff\xff\xff\xff", "unknown"),
+    CBOR_CASE ("\xbb\xff\xff\xff\xff\xff\xff\xff\xff\x61" "a\x01", "unknown"),
+    CBOR_CASE ("\xa1\x7b\xff\xff\xff\xff\xff\xff\xff\xff", "unknown"),
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    check_cbor (cases[i].bytes, cases[i].size, cases[i].expected);
+    for (gsize size = 0; size < cases[i].size && strcmp (cases[i].expected, "unknown"); size++)
+      check_cbor (cases[i].bytes, size, "unknown");
+  }
+}
+
+GST_END_TEST;
+
+/* Nested deeper than a stack is: a reader that calls itself would exceed it. */
+GST_START_TEST (test_deep_cbor)
+{
+  static const gchar head[] = "\xa2\x61" "a", tail[] = SOURCE "\x63" "cam";
+  static const guint8 nesting[] = { 0x81, 0xc1, 0xa1 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (nesting); i++) {
+    GString *const item = g_string_new_len (head, sizeof head - 1);
+    const gsize start = item->len;
+
+    g_string_set_size (item, start + 300000);
+    memset (item->str + start, nesting[i], 300000);
+    g_string_append_c (item, 0x01);
+    g_string_append_len (item, tail, sizeof tail - 1);
+    check_cbor (item->str, item->len, nesting[i] == 0xa1 ? "unknown" : "cam");
+    g_string_free (item, TRUE);
+  }
+}
+
+GST_END_TEST;
+
 /* json-glib 1.6 would exceed its stack. */
 GST_START_TEST (test_deep_topic)
 {
@@ -205,6 +283,8 @@ delivery_suite (void)
   tcase_add_test (tc, test_texts);
   tcase_add_test (tc, test_long_line);
   tcase_add_test (tc, test_deep_topic);
+  tcase_add_test (tc, test_cbor);
+  tcase_add_test (tc, test_deep_cbor);
   tcase_add_test (tc, test_long_source);
   return suite;
 }

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "delivery/gstcclline.h"
 #include "delivery/gstccltopic.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_ccl_delivery_sink_debug);
@@ -13,7 +14,7 @@ GST_DEBUG_CATEGORY_STATIC (gst_ccl_delivery_sink_debug);
 #define FOREVER (-1)
 
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
-    GST_STATIC_CAPS ("application/x-json; text/x-raw"));
+    GST_STATIC_CAPS ("application/x-json; application/cbor; text/x-raw"));
 
 static GstBaseSinkClass *parent_class;
 static gint private_offset;
@@ -283,7 +284,8 @@ make_message (GstCclDeliverySink * self, const gchar * data, gsize size)
   return gst_ccl_delivery_message_new (source, topic, data, size);
 }
 
-/* Copies a buffer without the line's end. FALSE: it cannot be read. The message is NULL if it cannot be sent. */
+/* Copies a buffer without the line's end, which CBOR does not have. FALSE: it cannot be read. The message is NULL if it
+ * cannot be sent. */
 static gboolean
 copy_message (GstCclDeliverySink * self, GstBuffer * buffer, GstCclDeliveryMessage ** message)
 {
@@ -293,7 +295,7 @@ copy_message (GstCclDeliverySink * self, GstBuffer * buffer, GstCclDeliveryMessa
   if (!gst_buffer_map (buffer, &map, GST_MAP_READ))
     return FALSE;
   size = map.size;
-  while (size && (map.data[size - 1] == '\n' || map.data[size - 1] == '\r'))
+  while (size && !gst_ccl_line_is_cbor (map.data, size) && (map.data[size - 1] == '\n' || map.data[size - 1] == '\r'))
     size--;
   *message = make_message (self, (const gchar *) map.data, size);
   if (!*message)

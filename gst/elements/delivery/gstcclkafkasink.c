@@ -173,7 +173,8 @@ gst_ccl_kafka_sink_class_init (GstCclKafkaSinkClass * klass)
   install_properties (object);
 
   gst_element_class_set_static_metadata (element, "Kafka publisher", "Sink/Network",
-      "Publishes lines of JSON to Kafka; an absent broker does not stop the pipeline", "gst-ccl contributors");
+      "Publishes lines of JSON, or CBOR, to Kafka; an absent broker does not stop the pipeline",
+      "gst-ccl contributors");
   gst_ccl_element_class_set_document (element, "cclkafkasink");
 
   sink->protocol = "Kafka";

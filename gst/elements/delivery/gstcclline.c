@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "delivery/gstcclcborline.h"
 #include "json/gstccljsoncheck.h"
 
 /* An escape of JSON has six bytes for one. */
@@ -110,6 +111,13 @@ find_value (const gchar * p, const gchar * end, const gchar * name, gboolean * i
   return p < end ? p : NULL;
 }
 
+/* The two bits in front of a byte that continues a character are those of arrays and maps. */
+gboolean
+gst_ccl_line_is_cbor (gconstpointer line, gsize size)
+{
+  return size > 0 && *(const guint8 *) line >> 6 == 2;
+}
+
 gchar *
 gst_ccl_line_get_text (const gchar * line, gsize size, const gchar * name)
 {
@@ -117,6 +125,8 @@ gst_ccl_line_get_text (const gchar * line, gsize size, const gchar * name)
   const gchar *p = skip_spaces (line, end);
   gboolean is_found = FALSE;
 
+  if (gst_ccl_line_is_cbor (line, size))
+    return gst_ccl_cbor_line_get_text (line, size, name);
   if (p >= end || *p != '{')
     return NULL;
   do {

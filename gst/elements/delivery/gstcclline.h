@@ -13,9 +13,12 @@ G_BEGIN_DECLS
 #define GST_CCL_LINE_MAX_TEXT 65535
 
 /* The text of a member of the line's object, such as "source" or "schema". It reads to this member only, and skips the values
- * before it. NULL: the line is no object of JSON up to there, or the member is missing, no string, empty, or not UTF-8.
- * (transfer full) */
+ * before it. NULL: the line is no object of JSON or map of CBOR up to there, or the member is missing, no string, empty, or not
+ * UTF-8. (transfer full) */
 gchar *gst_ccl_line_get_text (const gchar * line, gsize size, const gchar * name);
+
+/* Whether a line is an array or a map of CBOR. A text in UTF-8 never begins with such a byte. */
+gboolean gst_ccl_line_is_cbor (gconstpointer line, gsize size);
 
 G_END_DECLS
 

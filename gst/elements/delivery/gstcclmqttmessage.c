@@ -85,6 +85,8 @@ add_line_properties (mosquitto_property ** properties, const gchar * user_proper
   gsize size;
   const gchar *const line = g_bytes_get_data (payload, &size);
 
+  if (line && gst_ccl_line_is_cbor (line, size))
+    mosquitto_property_add_string (properties, MQTT_PROP_CONTENT_TYPE, "application/cbor");
   for (guint i = 0; line && i < G_N_ELEMENTS (names); i++) {
     gchar *const value = has_key (user_properties, names[i]) ? NULL : gst_ccl_line_get_text (line, size, names[i]);
 

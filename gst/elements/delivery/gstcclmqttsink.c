@@ -186,7 +186,8 @@ gst_ccl_mqtt_sink_class_init (GstCclMqttSinkClass * klass)
   gst_ccl_mqtt_sink_install_properties (object);
 
   gst_element_class_set_static_metadata (element, "MQTT publisher", "Sink/Network",
-      "Publishes lines of JSON over MQTT; an absent broker does not stop the pipeline", "gst-ccl contributors");
+      "Publishes lines of JSON, or CBOR, over MQTT; an absent broker does not stop the pipeline",
+      "gst-ccl contributors");
   gst_ccl_element_class_set_document (element, "cclmqttsink");
 
   sink->protocol = "MQTT";

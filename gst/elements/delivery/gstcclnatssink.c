@@ -148,7 +148,7 @@ gst_ccl_nats_sink_class_init (GstCclNatsSinkClass * klass)
   install_properties (object);
 
   gst_element_class_set_static_metadata (element, "NATS publisher", "Sink/Network",
-      "Publishes lines of JSON to a stream of NATS; an absent server does not stop the pipeline",
+      "Publishes lines of JSON, or CBOR, to a stream of NATS; an absent server does not stop the pipeline",
       "gst-ccl contributors");
   gst_ccl_element_class_set_document (element, "cclnatssink");
 
