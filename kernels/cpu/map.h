@@ -32,8 +32,6 @@ typedef struct CclMapRow {
 typedef struct CclMapStrip {
     unsigned background_value;
     CclMapRow row[2];        /* the current row and the one above, in turn */
-    uint64_t *row_starts[2]; /* for rows that are not stored */
-    uint32_t *row_labels[2];
     uint64_t *differs;           /* bit x: pixel x differs from the pixel above; differs[-1] is 0 */
     uint64_t *ends;              /* scratch for find_ends() */
     uint16_t *touching, *corner; /* scratch: where spans touch those above, and where they may at a corner */
@@ -51,6 +49,15 @@ typedef struct CclMapRuns {
 
 /* Memory for a strip of the context's size. */
 CclStatus ccl_map_open(CclContext *context, struct CclStrip *strip);
+
+/* The first run of `row`, from run a on, that ends behind x0 or, with `reach` 1, at x0. It touches a run [x0, x1) of the next row
+ * if it begins before x1 + reach, and so do the runs behind it. */
+static inline uint32_t ccl_map_first_touching(const CclRow *row, uint32_t a, uint32_t x0, uint32_t reach)
+{
+    while (a < row->n && row->x[2 * a + 1] + reach <= x0)
+        a++;
+    return a;
+}
 
 /* join_rows() of join.h for runs of label maps. */
 void ccl_map_join(uint32_t *parent, const CclMapRuns *before, const CclMapRuns *here, uint32_t reach);

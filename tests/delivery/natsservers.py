@@ -248,7 +248,7 @@ class NatsServers:
                     line = json.loads(base64.b64decode(answer["message"]["data"]))
                     lines.append((int(line["source"][1:]), line["number"]))
                     headers = base64.b64decode(answer["message"]["hdrs"]).decode()
-                    self.stored[answer["message"]["seq"]] = int(re.search(r"Nats-Msg-Id: *\S+-(\d+)", headers)[1])
+                    self.stored[answer["message"]["seq"]] = int(re.search(r"Nats-Msg-Id: *[0-9a-f]+-(\d+)", headers)[1])
                 else:
                     assert answer["error"]["code"] == 404, answer
         return lines

@@ -192,16 +192,18 @@ static void
 take_answer (GstCclNatsConnection * self, natsMsg * message, const jsPubAck * taken, const jsPubAckErr * error)
 {
   const gboolean is_refused = error && error->ErrCode == JSStreamMessageExceedsMaximumErr;
+  const gboolean is_unsure = taken && taken->Duplicate && !taken->Sequence;
   GstCclNatsInFlight *in_flight;
   gboolean was_waiting, ends_outage = FALSE;
   guint64 id = 0;
 
   g_mutex_lock (&self->lock);
   in_flight = find_message (self, message);
-  if (in_flight && error && !is_refused) {
+  if (in_flight && (is_unsure || (error && !is_refused))) {
     in_flight->message = NULL;
-    self->is_full |= !self->failure && is_full (error);
-    fail (self, GST_CCL_NATS_NOT_TAKEN, reason_of (error));
+    in_flight->n_unsure += is_unsure;
+    self->is_full |= error && !self->failure && is_full (error);
+    fail (self, GST_CCL_NATS_NOT_TAKEN, error ? reason_of (error) : "the stream may not have stored a message");
   } else if (in_flight) {
     id = in_flight->id;
     remove_message (in_flight);
@@ -291,7 +293,9 @@ publish (GstCclNatsConnection * self, GstCclNatsInFlight * in_flight)
   natsMsg *const copy = copy_message (in_flight);
   natsMsg *given = copy;
   const guint64 id = in_flight->id;
+  const guint n_unsure = in_flight->n_unsure;
   gchar text[64];
+  gint n;
   jsPubOptions options;
   natsStatus status = NATS_NO_MEMORY;
 
@@ -299,7 +303,9 @@ publish (GstCclNatsConnection * self, GstCclNatsInFlight * in_flight)
   in_flight->sent = g_get_monotonic_time ();
   self->n_publishing++;
   g_mutex_unlock (&self->lock);
-  g_snprintf (text, sizeof text, "%s-%" G_GUINT64_FORMAT, gst_ccl_delivery_get_instance (self->delivery), id);
+  n = g_snprintf (text, sizeof text, "%s-%" G_GUINT64_FORMAT, gst_ccl_delivery_get_instance (self->delivery), id);
+  if (n_unsure > 1)
+    g_snprintf (text + n, sizeof text - n, "-%u", n_unsure);
   jsPubOptions_Init (&options);
   options.MsgId = text;
   if (copy)
