@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Rows of label maps -> CclShapeCounts (map_strip.h). As shape_counts.h, but runs of different values stand side by side. A pair of
- * runs of equal value that touch takes its overlaps away from what its lower run would have alone.
+ * Rows of label maps -> CclShapeCounts (map_strip.h). As shape_counts.h, but runs of different values stand side by side. A pair
+ * of runs of equal value that touch takes its overlaps away from what its lower run would have alone.
  *
  *     above  a a b b c     the run b of `here` alone: 3 tops, 6 diagonals without a neighbour. Above it overlaps by 2 pixels,
  *     here   c a b b b     moved to the right by 2 and to the left by 1: this leaves 1 top and 3 diagonals.
