@@ -392,7 +392,7 @@ static void judge_kinds(Session *session)
 
 static void judge_random(Session *session)
 {
-    for (unsigned i = 0; i < (session->quick ? 40 : 2000); i++) {
+    for (unsigned i = 0; i < (session->quick ? 40 : 400); i++) {
         const uint32_t width = 1 + random_below(&session->random, 150), height = 1 + random_below(&session->random, 24);
         const unsigned k = random_below(&session->random, N_KINDS);
         judge_map(session,
