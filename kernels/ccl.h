@@ -215,8 +215,11 @@ typedef struct CclMask {
     const CclPicture *picture; /* with CCL_FEATURE_INTENSITY: what is measured under the mask; else NULL */
 } CclMask;
 
-/* Page-locked host memory for masks, or NULL without a CUDA device or memory. Needs no CclContext. It belongs to the CUDA
- * context that is current in the thread, or else to `device`. */
+/* Number of CUDA devices; 0 also without a driver, or in a build without CUDA. */
+unsigned ccl_n_devices(void);
+
+/* Page-locked host memory for masks, or NULL without a CUDA device or memory. Needs no CclContext. It belongs to `device`; with
+ * -1 to the CUDA context that is current in the thread, or else to device 0. */
 void *ccl_pinned_alloc(size_t size, int device);
 void ccl_pinned_free(void *memory);
 
