@@ -35,7 +35,7 @@ has_analytics() {
 
 packages() {
     case $1 in
-    build) echo gcc libc6-dev meson ninja-build pkg-config libgirepository1.0-dev \
+    build) echo gcc libc6-dev meson ninja-build pkg-config libcbor-dev libgirepository1.0-dev \
         libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libjson-glib-dev libmicrohttpd-dev libmosquitto-dev \
         libnats-dev libpango1.0-dev librdkafka-dev libsqlite3-dev
         ! has_analytics || echo libgstreamer-plugins-bad1.0-dev ;;
@@ -50,8 +50,8 @@ packages() {
         echo chromium chromium-driver ;;
     test) packages build; packages run; packages pictures; packages netpbm; packages videos; packages live
         echo g++ gir1.2-gst-rtsp-server-1.0 libgstreamer-plugins-bad1.0-dev mosquitto mosquitto-clients \
-            clang-format gi-docgen indent nats-server openssl procps prometheus python3 python3-dev python3-gi \
-            python3-markdown python3-numpy python3-venv python3-yaml shellcheck valgrind ;;
+            clang-format gi-docgen indent iproute2 nats-server openssl procps prometheus python3 python3-cbor2 \
+            python3-dev python3-gi python3-markdown python3-numpy python3-venv python3-yaml shellcheck valgrind ;;
     # The runtime has the version of clang in its name.
     fuzz) echo clang "libclang-rt-$(LC_ALL=C apt-cache depends clang | sed -n 's/.*Depends: clang-\([0-9]*\)$/\1/p')-dev" ;;
     static) echo clang-tidy cppcheck ;;

@@ -113,7 +113,7 @@ typedef struct CclConfig {
     CclBackendKind backend;
     const char *algorithm; /* a name of the table; NULL or "auto": the fastest for backend and connectivity */
     CclConnectivity connectivity;
-    CclForeground foreground;  /* EQUAL: only on the CPU, without features */
+    CclForeground foreground;  /* EQUAL: only on the CPU */
     unsigned background_value; /* EQUAL: of the pixels that are background */
     uint32_t max_width;        /* largest mask, 1..CCL_MAX_SIZE each way */
     uint32_t max_height;
@@ -345,6 +345,8 @@ void ccl_hull_measures(const CclHullCounts *counts, uint64_t area, CclHullMeasur
 /*
  * A hole: background that reaches no border of the mask, with the other connectivity than components. It is a record of 24 bytes
  * without padding. Its parent is the component left of its first pixel, which is all around it.
+ * In a label map everything but its parent is background to it: area_filled counts these pixels, and area those of the
+ * background's value. The box and the first pixel are of all of them.
  */
 typedef struct CclHole {
     uint32_t parent;         /* label of the component */

@@ -45,7 +45,10 @@ class Camera:
         self.versions = {"settings": "", "zones": ""}  # others after each change, so that every page asks for it
         self.counts = Counts()
         self.state, self.text, self.hint = "starting", "", ""
+        self.advice = ""  # the hint, without the time of the next try
         self.frames = self.objects = self.frames_of_run = 0
+        self.is_jpeg = False  # an address that gives JPEG pictures without end
+        self.n_dropped = 0  # frames of a live stream that had no time to wait for
         self.pipeline = None
         self.views = {}  # key of a picture: how many pages show it
         self.gray = {}
@@ -102,8 +105,9 @@ class Camera:
         return self.values.get("motion", {}).get("method", "feedback") == "feedback"
 
     def late(self):
+        """Frames that came out after they were due, and those that the analysis had no time for; since the chain was built."""
         element = self.element("label")
-        return element.get_property("stats").get_value("late") if element else 0
+        return self.n_dropped + element.get_property("stats").get_value("late") if element else 0
 
     def passed(self):
         """Frames that went through the analysis since the chain was built; the page got `frames_of_run` of them."""
@@ -132,7 +136,8 @@ class Camera:
     def _play(self):
         """Returns true if a new start is wanted, false after a failure or the end."""
         self.frames_of_run = 0
-        self._set_state("starting", self.text if self.state == "lost" else "", "")
+        wrong = (self.text, self.advice) if self.state == "lost" else ("", "")
+        self._set_state("starting", *wrong)
         try:
             pipeline = self._build()
         except Exception as error:  # GLib.Error has no common base with what PyGObject raises besides
@@ -162,6 +167,11 @@ class Camera:
         pipeline = Gst.parse_launch(chain.live(self.source, values))
         pipeline.get_by_name("zone").set_property("zones", zones)
         pipeline.get_by_name("metadata").connect("new-sample", self._on_metadata)
+        pipeline.connect("deep-element-added", self._on_element)
+        self.n_dropped = 0
+        waiting = pipeline.get_by_name("waiting")
+        if waiting:
+            waiting.connect("overrun", self._on_overrun)
         for key, rate in chain.rates().items():
             pipeline.get_by_name(key).connect("new-sample", self._on_mask if key == "mask" else self._on_picture, key)
             pad = pipeline.get_by_name(f"queue-{key}").get_static_pad("src")
@@ -214,13 +224,13 @@ class Camera:
         """Nobody reads the password of an address."""
         place, name = self.source.place, self.source.name
         self.text, self.hint = text.replace(place, name) if place else text, hint
+        self.advice = hint
         return False
 
     def _handle(self, message):
         if message.type == Gst.MessageType.ERROR:
             error, details = message.parse_error()
-            text = f"Nothing came from {self.source.name}." if error.message == advice.UNKNOWN else error.message
-            return self._fail(text, advice.of(error, details, self.source))
+            return self._fail(advice.text_of(error, self.source), advice.of(error, details, self.source))
         if message.type == Gst.MessageType.WARNING:
             error, _ = message.parse_warning()
             if error.message != chain.NO_ZONES_WARNING:
@@ -250,6 +260,16 @@ class Camera:
             self.listener.on_state(self)
 
     # ---- the streaming threads
+
+    def _on_element(self, _pipeline, _bin, element):
+        """A camera that sends JPEG over HTTP has one stream; else decodebin waits for others."""
+        factory = element.get_factory()
+        if factory and factory.get_name() == "multipartdemux":
+            element.set_property("single-stream", True)
+            self.is_jpeg = True
+
+    def _on_overrun(self, _queue):
+        self.n_dropped += 1
 
     def _on_metadata(self, sink):
         sample = sink.emit("pull-sample")

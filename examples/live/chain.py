@@ -13,6 +13,7 @@ MASK_RATE = 15
 NO_ZONES = '{"units":"relative","zones":[]}'
 NO_ZONES_WARNING = "There are no zones."  # which cclzone warns of, and everybody begins with
 QUEUE = "queue leaky=downstream max-size-bytes=0 max-size-time=0 max-size-buffers"
+WAITING = 3  # frames of a live stream before the analysis; older ones are dropped
 PAR = "pixel-aspect-ratio=1/1"
 
 SIZE = "video/x-raw,width=640,height=360,framerate=30/1"
@@ -45,12 +46,24 @@ class Source:
     def is_live(self):
         return self.kind in ("camera", "uri")
 
-    def words(self, frames=0):
-        """The launch text up to raw video, in words. frames: how many of the scene (0: without end)."""
+    def pace(self):
+        """Lets frames pass when they are due. A film comes as fast as it is read, and one over HTTP looks like a camera, which
+        may have been on for hours. A live stream comes by itself, and waits for nobody."""
+        newest = f"{QUEUE}={WAITING} name=waiting"
+        if self.kind == "uri" and re.match(r"https?://", self.place):
+            return f"clocksync sync-to-first=true ! {newest}"
+        return newest if self.is_live() and not self.place.startswith("file://") else "clocksync"
+
+    def words(self, frames=0, jpeg=False):
+        """The launch text up to raw video, in words. frames: how many of the scene (0: without end). jpeg: the address gives
+        JPEG pictures without end."""
         if self.kind == "scene":
             return scene(frames).split()
         if self.kind == "camera":
             return ["v4l2src", f"device={quoted(self.place)}", "!", "decodebin"]
+        if jpeg:
+            return ["souphttpsrc", f"location={quoted(self.place)}", "is-live=true", "do-timestamp=true", "!",
+                    "multipartdemux", "single-stream=true", "!", "jpegdec"]
         if self.kind == "uri":
             return ["uridecodebin", f"uri={quoted(self.place)}"]
         return ["filesrc", f"location={quoted(str(pathlib.Path(self.place).absolute()))}", "!", "decodebin"]
@@ -85,8 +98,7 @@ def analysis(values):
 
 def live(source, values):
     """The whole chain of the page. No branch can make the analysis wait: each begins with a leaky queue."""
-    pace = "" if source.is_live() else "clocksync ! "
-    text = (f"{' '.join(source.words())} ! {pace}videoconvert ! video/x-raw,format=I420 ! {analysis(values)} ! "
+    text = (f"{' '.join(source.words())} ! {source.pace()} ! videoconvert ! video/x-raw,format=I420 ! {analysis(values)} ! "
             "tee name=all allow-not-linked=true "
             f"all. ! {QUEUE}=8 ! cclmeta2json trails=true precision=1 ! "
             "appsink name=metadata async=false sync=false drop=true max-buffers=64 emit-signals=true")

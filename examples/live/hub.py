@@ -6,6 +6,8 @@ import threading
 import time
 
 MAX_FRAMES = 120  # metadata that waits for its picture
+LATE_SECONDS = 60  # of which the page shows the late frames
+MAX_WARNINGS = 5  # that a page shows
 MAX_WAITING = 64  # frames and pictures of a camera that the event loop has not taken yet
 
 
@@ -19,10 +21,12 @@ class Feed:
         self.pictures = {}
         self.watchers = set()
         self.room = threading.Semaphore(MAX_WAITING)
-        self.warnings = collections.deque(maxlen=5)
+        self.warnings = collections.deque(maxlen=MAX_WARNINGS)
         self.state = (camera.state, camera.text, camera.hint)
         self.fps = 0.0
         self._measured = (time.monotonic(), 0)
+        self._late = collections.deque(maxlen=LATE_SECONDS)  # in each second
+        self._late_before = 0
 
     def add_frame(self, frame):
         self.newest = frame
@@ -44,13 +48,16 @@ class Feed:
         before, n = self._measured
         self.fps = (frames - n) / (now - before) if now > before else 0.0
         self._measured = (now, frames)
+        late = self.camera.late()
+        self._late.append(max(0, late - self._late_before))  # a new chain begins at 0
+        self._late_before = late
 
     def status(self):
         camera = self.camera
         state, text, hint = self.state
         return {"camera": camera.index, "name": camera.source.name, "state": state, "text": text, "hint": hint,
                 "versions": camera.versions, "background": camera.has_background(),
-                "fps": round(self.fps, 1), "late": camera.late(), "objects": camera.objects, "frames": camera.frames,
+                "fps": round(self.fps, 1), "late": sum(self._late), "objects": camera.objects, "frames": camera.frames,
                 "passed": camera.passed(), "got": camera.frames_of_run,
                 "warnings": [*self.warnings, *([self.store.fault] if self.store.fault else [])],
                 "zones": self.newest["zones"] if self.newest else []}
@@ -105,6 +112,9 @@ class Hub:
         self._later(self._set_state, self.feeds[camera.index], (camera.state, camera.text, camera.hint))
 
     def _set_state(self, feed, state):
+        if state[0] == "starting":  # what elements warned of holds no longer, or they warn again
+            of_files = [text for text in feed.warnings if text.split(":")[0].endswith(".json")]
+            feed.warnings = collections.deque(of_files, MAX_WARNINGS)
         feed.state = state
         self._tell(feed)
 

@@ -92,8 +92,8 @@ class Settings:
 
     def launch_line(self):
         """A command that does the same without the page, and prints JSON."""
-        words = [*environment(), "gst-launch-1.0", "-q", *self.camera.source.words(), "!", "videoconvert", "!",
-                 "video/x-raw,format=I420"]
+        source = self.camera.source.words(jpeg=self.camera.is_jpeg)
+        words = [*environment(), "gst-launch-1.0", "-q", *source, "!", "videoconvert", "!", "video/x-raw,format=I420"]
         values = self.not_default()
         if json.loads(self.camera.zones)["zones"]:
             values.setdefault("zone", {})["config"] = str((self.folder / "zones.json").absolute())

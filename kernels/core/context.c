@@ -105,8 +105,6 @@ static CclStatus check_features(const CclConfig *config)
     if (config->features && config->backend != CCL_BACKEND_CPU)
         return ccl_fail(CCL_ERROR_UNSUPPORTED, "the %s backend has no features, only the CPU has",
                         backend_name(config->backend));
-    if (config->features && config->foreground == CCL_FOREGROUND_EQUAL)
-        return ccl_fail(CCL_ERROR_UNSUPPORTED, "label maps have no features");
     return CCL_OK;
 }
 

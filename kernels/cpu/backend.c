@@ -60,7 +60,8 @@ static CclStatus open_class_ids(CclContext *context, unsigned n_slots)
 
 CclStatus ccl_cpu_hole_rows(CclContext *context, CclFrame *frame)
 {
-    const size_t n = (size_t)context->config.max_width * context->config.max_height / 2 + 1;
+    const size_t n_pixels = (size_t)context->config.max_width * context->config.max_height;
+    const size_t n = context->config.foreground == CCL_FOREGROUND_EQUAL ? n_pixels : n_pixels / 2 + 1;
     return ccl_cpu_memory(context, n * sizeof(CclHole), (void **)&frame->hole_rows);
 }
 

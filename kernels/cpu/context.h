@@ -29,7 +29,8 @@ typedef struct CpuContext {
  * method can reserve what the worst mask of the largest size needs. */
 CclStatus ccl_cpu_memory(CclContext *context, size_t size, void **memory);
 
-/* Rows for the holes of a frame: a mask has fewer than half of its pixels. */
+/* Rows for the holes of a frame: a mask has fewer than half of its pixels. In a label map each pixel may be the first of one
+ * hole, of the component on its left. */
 CclStatus ccl_cpu_hole_rows(CclContext *context, CclFrame *frame);
 
 static inline void *cpu_workspace(const CclContext *context)

@@ -16,10 +16,11 @@ struct CclHulls {
 CclStatus ccl_hulls_open(CclContext *context, unsigned n_parts, CclHulls **result)
 {
     const size_t width = context->config.max_width, height = context->config.max_height;
+    const size_t max_row_runs = context->config.foreground == CCL_FOREGROUND_EQUAL ? width : (width + 1) / 2;
     CclHulls *hulls;
     CCL_TRY(ccl_cpu_memory(context, sizeof *hulls, (void **)&hulls));
     hulls->max_points = 2 * height + 2;
-    CCL_TRY(ccl_cpu_memory(context, (width + 1) / 2 * height * sizeof(CclExtent), (void **)&hulls->extents));
+    CCL_TRY(ccl_cpu_memory(context, max_row_runs * height * sizeof(CclExtent), (void **)&hulls->extents));
     *result = hulls;
     return ccl_cpu_memory(context, n_parts * hulls->max_points * sizeof(CclCornerPoint), (void **)&hulls->points);
 }

@@ -29,8 +29,8 @@ CclStatus ccl_map_open(CclContext *context, CclStrip *strip)
     map->background_value = context->config.background_value;
     for (unsigned i = 0; i < 2; i++) {
         CCL_TRY(open_row(context, &map->row[i], width));
-        CCL_TRY(ccl_cpu_memory(context, bits_size, (void **)&map->row_starts[i]));
-        CCL_TRY(ccl_cpu_memory(context, (width + PADDING) * sizeof(uint32_t), (void **)&map->row_labels[i]));
+        CCL_TRY(ccl_cpu_memory(context, bits_size, (void **)&map->row[i].starts));
+        CCL_TRY(ccl_cpu_memory(context, (width + PADDING) * sizeof(uint32_t), (void **)&map->row[i].label));
     }
     CCL_TRY(ccl_cpu_memory(context, bits_size, (void **)&map->differs));
     map->differs++;
@@ -42,30 +42,15 @@ CclStatus ccl_map_open(CclContext *context, CclStrip *strip)
     return ccl_cpu_memory(context, (8 * (size_t)width + PADDING) * sizeof *map->pair, (void **)&map->pair);
 }
 
-static void join_pair(uint32_t *parent, const CclMapRuns *before, uint32_t a, const CclMapRuns *here, uint32_t b)
+static void join_pair(void *parent, const CclMapRuns *before, uint32_t a, const CclMapRuns *here, uint32_t b)
 {
-    if (before->class_id[a] != here->class_id[b])
-        return;
     if (here->row->label[b])
         unite(parent, before->row->label[a], here->row->label[b]);
     else
         here->row->label[b] = before->row->label[a];
 }
 
-/* Two pointers walk the rows. Where runs end in the same column, each can touch the other's right neighbour at a corner. */
 void ccl_map_join(uint32_t *parent, const CclMapRuns *before, const CclMapRuns *here, uint32_t reach)
 {
-    const uint32_t n_before = before->row->n, n_here = here->row->n;
-    uint32_t a = 0, b = 0;
-    while (a < n_before && b < n_here) {
-        const uint16_t *const p = &before->row->x[2 * a], *const q = &here->row->x[2 * b];
-        if (p[0] < q[1] + reach && q[0] < p[1] + reach)
-            join_pair(parent, before, a, here, b);
-        if (p[1] == q[1] && reach && a + 1 < n_before && p[2] == q[1])
-            join_pair(parent, before, a + 1, here, b);
-        if (p[1] == q[1] && reach && b + 1 < n_here && q[2] == p[1])
-            join_pair(parent, before, a, here, b + 1);
-        a += p[1] <= q[1];
-        b += q[1] <= p[1];
-    }
+    ccl_map_pairs(before, here, reach, join_pair, parent);
 }

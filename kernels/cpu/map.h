@@ -6,6 +6,7 @@
 #define CCL_CPU_MAP_H
 
 #include "context.h"
+#include "host/words.h"
 #include "row.h"
 
 struct CclStrip;
@@ -32,8 +33,6 @@ typedef struct CclMapRow {
 typedef struct CclMapStrip {
     unsigned background_value;
     CclMapRow row[2];        /* the current row and the one above, in turn */
-    uint64_t *row_starts[2]; /* for rows that are not stored */
-    uint32_t *row_labels[2];
     uint64_t *differs;           /* bit x: pixel x differs from the pixel above; differs[-1] is 0 */
     uint64_t *ends;              /* scratch for find_ends() */
     uint16_t *touching, *corner; /* scratch: where spans touch those above, and where they may at a corner */
@@ -51,6 +50,30 @@ typedef struct CclMapRuns {
 
 /* Memory for a strip of the context's size. */
 CclStatus ccl_map_open(CclContext *context, struct CclStrip *strip);
+
+/* Two runs of equal value, a of `before` and b of `here`, that touch. */
+typedef void CclMapPair(void *data, const CclMapRuns *before, uint32_t a, const CclMapRuns *here, uint32_t b);
+
+/* Calls `pair` for each pair of equal value that touches; with `reach` 1 across a corner too. Two pointers walk the rows. Where
+ * runs end in the same column, each can touch the other's right neighbour at a corner. */
+ALWAYS_INLINE void ccl_map_pairs(const CclMapRuns *before, const CclMapRuns *here, uint32_t reach, CclMapPair *pair, void *data)
+{
+    const uint32_t n_before = before->row->n, n_here = here->row->n;
+    const uint16_t *const class_before = before->class_id, *const class_here = here->class_id;
+    uint32_t a = 0, b = 0;
+    while (a < n_before && b < n_here) {
+        const uint16_t *const p = &before->row->x[2 * a], *const q = &here->row->x[2 * b];
+        if (class_before[a] == class_here[b] && p[0] < q[1] + reach && q[0] < p[1] + reach)
+            pair(data, before, a, here, b);
+        if (p[1] == q[1] && reach && a + 1 < n_before && p[2] == q[1] && class_before[a + 1] == class_here[b])
+            pair(data, before, a + 1, here, b);
+        if (p[1] == q[1] && reach && b + 1 < n_here && q[2] == p[1] && class_before[a] == class_here[b + 1])
+            pair(data, before, a, here, b + 1);
+        const uint32_t end = p[1], end_here = q[1];
+        a += end <= end_here;
+        b += end_here <= end;
+    }
+}
 
 /* join_rows() of join.h for runs of label maps. */
 void ccl_map_join(uint32_t *parent, const CclMapRuns *before, const CclMapRuns *here, uint32_t reach);

@@ -9,6 +9,7 @@
  *   cut      pixels -> spans
  *   link     spans that touch an equal one above take its label, and unite the labels of several
  *   label    the others of the foreground take a new label; spans of the foreground -> runs
+ *   count    with CCL_FEATURE_SHAPE: what the runs and the row above have in common   (map_shape.c)
  *   measure  sums of the runs, once for all identical rows
  *
  * Two spans of equal value touch where one of them begins and the pixel equals the one above: once for each pair. At a corner
@@ -21,6 +22,7 @@
 #define CCL_CPU_MAP_STRIP_H
 
 #include "map.h"
+#include "map_shape.h"
 #include "strip.h"
 
 #define NO_LABEL UINT32_MAX
@@ -252,21 +254,27 @@ static inline void label_spans(CclStrip *strip, CclRow *runs, const CclMapRow *h
 }
 
 /* The row of strip->map that is not `above`. */
-static CclMapRow *new_map_row(const CclStrip *strip, const CclMapRow *above, uint32_t y, uint32_t n_labels)
+static CclMapRow *new_map_row(const CclStrip *strip, const CclMapRow *above, uint32_t y)
 {
     CclMapStrip *const map = strip->map;
-    const unsigned i = above == &map->row[0];
-    CclMapRow *const row = &map->row[i];
+    CclMapRow *const row = &map->row[above == &map->row[0]];
     row->pixels = mask_row(strip->mask, y);
-    row->starts = strip->stored ? stored_bits(strip, strip->n_stored, row_words(strip->mask->width)) : map->row_starts[i];
-    row->label = strip->stored ? strip->stored_labels + n_labels : map->row_labels[i];
     return row;
+}
+
+/* Its runs: where they are stored, or used until the next row. */
+static CclRow *new_map_runs(CclStrip *strip, const CclMapRow *here, uint32_t n_labels)
+{
+    const unsigned i = here == &strip->map->row[1];
+    CclRow *const runs = &strip->row[i];
+    runs->label = strip->stored ? strip->stored_labels + n_labels : strip->row_labels[i];
+    runs->x = strip->stored ? strip->stored_x + 2 * (size_t)n_labels : strip->row_x[i];
+    return runs;
 }
 
 static void end_map_row(CclStrip *strip, const CclRow *runs, const CclMapRow *here, uint32_t y, uint32_t n_labels)
 {
-    if (strip->stored)
-        strip->stored[strip->n_stored++] = (CclStoredRow){ .y0 = y, .y1 = y + 1, .first_run = n_labels, .n = here->n };
+    store_row(strip, runs, y, n_labels);
     if (y != strip->y0)
         return;
     copy_first_row(strip, runs);
@@ -292,8 +300,8 @@ ALWAYS_INLINE void label_map_rows(CclStrip *strip, bool eight, bool wide)
         measure_rows(strip, runs, &identical);
         identical = (CclRowSums){ 0 };
         add_row(&identical, y);
-        CclMapRow *const here = new_map_row(strip, above, y, n_labels);
-        CclRow *const row = &strip->row[here == &strip->map->row[1]];
+        CclMapRow *const here = new_map_row(strip, above, y);
+        CclRow *const row = new_map_runs(strip, here, n_labels);
         if (above)
             update_starts(strip->map, here, above, width, wide);
         else
@@ -302,8 +310,11 @@ ALWAYS_INLINE void label_map_rows(CclStrip *strip, bool eight, bool wide)
         if (above)
             link_spans(strip, here, above, n_words, eight);
         label_spans(strip, row, here, y);
+        if (strip->shape)
+            ccl_map_count_shape(strip, &(CclMapRuns){ runs, above ? above->class_id : NULL },
+                                &(CclMapRuns){ row, here->class_id }, eight);
         end_map_row(strip, row, here, y, n_labels);
-        n_labels += here->n;
+        n_labels += row->n + 1;
         above = here;
         runs = row;
     }
@@ -341,21 +352,22 @@ static void label_map_strip8(CclStrip *strip)
 
 static void paint_map_strip(const CclStrip *strip, const CclLabels *labels, const uint32_t *final)
 {
-    const uint32_t width = strip->mask->width, words = row_words(width);
-    uint16_t *const x = strip->map->row[0].x;
+    const uint32_t width = strip->mask->width;
 
     for (uint32_t i = 0; i < strip->n_stored; i++) {
         const CclStoredRow *const stored = &strip->stored[i];
-        const uint64_t *const starts = stored_bits(strip, i, words);
+        const uint16_t *const x = strip->stored_x + 2 * (size_t)stored->first_run;
         const uint32_t *const label = strip->stored_labels + stored->first_run;
         uint32_t *const out = labels_row(labels, stored->y0);
-        uint16_t *end = x;
+        uint32_t from = 0;
 
-        for (uint32_t w = 0; w < (width + 63) / 64; w++)
-            end = put_positions(end, starts[w], ones(starts[w]), w * 64);
-        *end = (uint16_t)width;
-        for (uint32_t k = 0; k < stored->n; k++)
-            fill(out, x[k], x[k + 1], width, final[label[k]]);
+        for (size_t k = 0; k < stored->n; k++) {
+            if (from < x[2 * k])
+                fill(out, from, x[2 * k], width, 0);
+            fill(out, x[2 * k], x[2 * k + 1], width, final[label[k]]);
+            from = x[2 * k + 1];
+        }
+        fill(out, from, width, width, 0);
         for (uint32_t y = stored->y0 + 1; y < stored->y1; y++)
             memcpy(labels_row(labels, y), out, (size_t)width * sizeof *out);
     }

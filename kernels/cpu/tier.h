@@ -52,10 +52,9 @@ typedef struct CclStrip {
 
     CclStoredRow *stored; /* for paint() and features; NULL: neither is wanted */
     uint32_t n_stored;
-    uint64_t *stored_bits; /* a word of 0 and row_words() words for each; NULL: there is no label image. Of a label map: the
-                            * starts of spans */
+    uint64_t *stored_bits; /* a word of 0 and row_words() words for each; NULL: there is no label image, or it is a label map */
     uint32_t *stored_labels;
-    uint16_t *stored_x; /* NULL without features that read runs */
+    uint16_t *stored_x; /* NULL without features that read runs; label maps are painted with it */
 } CclStrip;
 
 static inline uint64_t *stored_bits(const CclStrip *strip, uint32_t i, uint32_t words)

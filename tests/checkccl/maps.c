@@ -6,6 +6,7 @@
 #include "judge.h"
 
 #include "analysis/selection.h"
+#include "pictures.h"
 #include "pixels.h"
 
 #include <stdio.h>
@@ -16,6 +17,7 @@
 
 typedef struct Map {
     uint32_t width, height;
+    unsigned picture; /* of picture_kinds[]: what is measured under it */
     uint16_t background_value;
     unsigned pixel_size;
     size_t stride;
@@ -26,8 +28,11 @@ typedef uint16_t ValueAt(uint32_t x, uint32_t y, Random *random, uint32_t n_valu
 
 static Map map_new(uint32_t width, uint32_t height, unsigned pixel_size, unsigned pad)
 {
-    Map map = { .width = width, .height = height, .pixel_size = pixel_size, .stride = (size_t)width * pixel_size + pad };
+    static unsigned turn;
+    Map map = { .width = width, .height = height, .picture = turn++ % N_PICTURES };
     size_t size = 0;
+    map.pixel_size = pixel_size;
+    map.stride = (size_t)width * pixel_size + pad;
     map.data = grow(NULL, &size, map.stride * (height - 1) + (size_t)width * pixel_size);
     memset(map.data, 0xa5, size);
     return map;
@@ -44,9 +49,12 @@ static void map_set(const Map *map, uint32_t x, uint32_t y, uint16_t value)
 
 static CclMask map_mask(const Map *map)
 {
-    return (CclMask){
-        .data = map->data, .stride = map->stride, .width = map->width, .height = map->height, .pixel_size = map->pixel_size
-    };
+    return (CclMask){ .data = map->data,
+                      .stride = map->stride,
+                      .width = map->width,
+                      .height = map->height,
+                      .pixel_size = map->pixel_size,
+                      .picture = picture_plain(map->picture, map->width, map->height) };
 }
 
 static Map map_draw(uint32_t width, uint32_t height, unsigned pixel_size, ValueAt *value_at, uint32_t n_values, Random *random)
@@ -61,18 +69,28 @@ static Map map_draw(uint32_t width, uint32_t height, unsigned pixel_size, ValueA
 
 /* ---------------------------------------------------------------- expected results */
 
+/* The features of a component are those that it has in the binary mask of its value. */
 typedef struct Row {
     CclComponent component;
     uint16_t class_id;
+    CclShapeCounts shape;
+    CclHullCounts hull;
+    CclIntensityCounts intensity;
+    CclHoleCounts holes; /* first: of hole_rows */
 } Row;
 
 typedef struct Expected {
     Row *rows;
     size_t rows_size;
     uint32_t n;
+    CclHole *hole_rows; /* by parent: Row.holes; their areas are those of the binary mask */
+    size_t hole_rows_size;
+    uint32_t n_hole_rows;
     uint32_t *labels;
     size_t labels_size;
 } Expected;
+
+enum { ALL_FEATURES = CCL_FEATURE_SHAPE | CCL_FEATURE_HULL | CCL_FEATURE_HOLES | CCL_FEATURE_INTENSITY };
 
 static int compare_rows(const void *a, const void *b)
 {
@@ -90,11 +108,22 @@ static void add_value(Expected *expected, const Map *map, uint16_t value, CclCon
             is_there |= *image_at(binary, x, y) = pixel_value(&mask, x, y) == value;
     if (!is_there || value == map->background_value)
         return;
-    const Case c = case_new(binary, PRODUCT_TABLE, "one value");
+    Case c = case_new(binary, PRODUCT_TABLE, "one value");
+    c.features = ALL_FEATURES;
+    c.picture = map->picture;
     Outcome outcome = expected_outcome(&c, connectivity);
     expected->rows = grow(expected->rows, &expected->rows_size, (expected->n + outcome.table.n_components) * sizeof(Row));
-    for (uint32_t i = 0; i < outcome.table.n_components; i++)
-        expected->rows[expected->n++] = (Row){ outcome.rows[i], value };
+    for (uint32_t i = 0; i < outcome.table.n_components; i++) {
+        CclHoleCounts holes = outcome.holes[i];
+        holes.first += expected->n_hole_rows;
+        expected->rows[expected->n++] =
+            (Row){ outcome.rows[i], value, outcome.shape[i], outcome.hull[i], outcome.intensity[i], holes };
+    }
+    const uint32_t n_holes = outcome.table.n_hole_rows;
+    expected->hole_rows =
+        grow(expected->hole_rows, &expected->hole_rows_size, (expected->n_hole_rows + n_holes + 1) * sizeof(CclHole));
+    memcpy(expected->hole_rows + expected->n_hole_rows, outcome.hole_rows, n_holes * sizeof(CclHole));
+    expected->n_hole_rows += n_holes;
     outcome_free(&outcome);
 }
 
@@ -154,12 +183,13 @@ static Expected expect_map(const Map *map, CclConnectivity connectivity)
 static void expected_free(Expected *expected)
 {
     free(expected->rows);
+    free(expected->hole_rows);
     free(expected->labels);
 }
 
 /* ---------------------------------------------------------------- judging */
 
-static CclContext *context_for(const Subject *subject, const Map *map)
+static CclContext *context_for(const Subject *subject, const Map *map, unsigned features)
 {
     CclConfig config = subject->config;
     CclContext *context;
@@ -169,6 +199,7 @@ static CclContext *context_for(const Subject *subject, const Map *map)
     config.max_height = map->height;
     config.max_components = at_least(map->width * map->height, 1);
     config.labels = config.selects = true;
+    config.features = features;
     if (ccl_context_new(&config, &context) == CCL_OK)
         return context;
     fprintf(stderr, "checkccl: label map: %s\n", ccl_error_message());
@@ -185,14 +216,72 @@ static bool same_rows(const Expected *expected, const CclTable *table)
     return same;
 }
 
+/* Pixels of the background's value in a hole: a flood from its first pixel over all that is not of its parent. */
+static uint32_t background_in(const Map *map, const uint32_t *labels, const CclHole *hole, bool eight)
+{
+    static uint32_t *queue;
+    static uint8_t *seen;
+    static size_t queue_size, seen_size;
+    const CclMask mask = map_mask(map);
+    const size_t n_pixels = (size_t)map->width * map->height;
+    uint32_t n = 1, n_background = 0;
+
+    queue = grow(queue, &queue_size, n_pixels * sizeof *queue);
+    seen = grow(seen, &seen_size, n_pixels);
+    memset(seen, 0, n_pixels);
+    queue[0] = (uint32_t)hole->y0 * map->width + hole->first_x;
+    seen[queue[0]] = 1;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t x = queue[i] % map->width, y = queue[i] / map->width;
+        n_background += pixel_value(&mask, x, y) == map->background_value;
+        for (uint32_t k = 0; k < 9; k++) {
+            const uint32_t at = queue[i] + (k / 3) * map->width + k % 3 - map->width - 1;
+            if ((!eight && k % 2 == 0) || seen[at] || labels[at] == hole->parent)
+                continue;
+            seen[at] = 1;
+            queue[n++] = at;
+        }
+    }
+    return n_background;
+}
+
+static bool same_holes(const Map *map, const Expected *expected, const Row *row, const CclTable *table, bool eight)
+{
+    const CclHoleCounts *const got = &table->holes[row->component.label - 1];
+    bool same = got->n_holes == row->holes.n_holes && got->area_filled == row->holes.area_filled &&
+                got->first + got->n_holes <= table->n_hole_rows;
+    for (uint32_t i = 0; i < row->holes.n_holes && same; i++) {
+        CclHole hole = expected->hole_rows[row->holes.first + i];
+        hole.parent = row->component.label;
+        hole.area = background_in(map, expected->labels, &hole, eight);
+        same = !memcmp(&hole, &table->hole_rows[got->first + i], sizeof hole);
+    }
+    return same;
+}
+
+static bool same_features(const Map *map, const Expected *expected, const CclTable *table, unsigned features, bool eight)
+{
+    bool same = !table->shape == !(features & CCL_FEATURE_SHAPE) && !table->hull == !(features & CCL_FEATURE_HULL) &&
+                !table->holes == !(features & CCL_FEATURE_HOLES) && !table->intensity == !(features & CCL_FEATURE_INTENSITY) &&
+                (!table->holes || table->n_hole_rows == expected->n_hole_rows);
+    for (uint32_t i = 0; i < expected->n && same; i++) {
+        const Row *const row = &expected->rows[i];
+        same = (!table->shape || !memcmp(&table->shape[i], &row->shape, sizeof row->shape)) &&
+               (!table->hull || !memcmp(&table->hull[i], &row->hull, sizeof row->hull)) &&
+               (!table->intensity || !memcmp(&table->intensity[i], &row->intensity, sizeof row->intensity)) &&
+               (!table->holes || same_holes(map, expected, row, table, eight));
+    }
+    return same;
+}
+
 /* With the label image and without. */
-static bool judge_on(const Subject *subject, const Map *map, const Expected *expected)
+static bool judge_on(const Subject *subject, const Map *map, const Expected *expected, unsigned features)
 {
     static uint32_t *got;
     static size_t got_size;
     const size_t size = (size_t)map->width * map->height * sizeof *got;
     const CclMask mask = map_mask(map);
-    CclContext *const context = context_for(subject, map);
+    CclContext *const context = context_for(subject, map, features);
     bool same = true;
 
     got = grow(got, &got_size, size);
@@ -201,15 +290,17 @@ static bool judge_on(const Subject *subject, const Map *map, const Expected *exp
         CclTable table;
         memset(got, 0xff, size);
         same = ccl_analyze(context, &mask, NULL, with_labels ? &labels : NULL, &table) == CCL_OK && same_rows(expected, &table) &&
+               same_features(map, expected, &table, features, subject->config.connectivity == CCL_CONNECT_4) &&
                (!with_labels || !memcmp(got, expected->labels, size));
     }
     ccl_context_free(context);
     return same;
 }
 
-/* Takes the map. */
+/* Takes the map. Each subject has other features in turn: none, one alone, several, all. */
 static void judge_map(Session *session, Map map, const char *name)
 {
+    static unsigned turn;
     for (unsigned connectivity = 4; connectivity <= 8; connectivity += 4) {
         Expected expected = expect_map(&map, (CclConnectivity)connectivity);
         for (unsigned s = 0; s < session->n_subjects; s++) {
@@ -217,9 +308,10 @@ static void judge_map(Session *session, Map map, const char *name)
             if (subject->config.connectivity != connectivity || subject->config.backend != CCL_BACKEND_CPU || subject->muted ||
                 (subject->every && subject->turn++ % (5 * subject->every)))
                 continue;
-            subject->muted =
-                !check(session, judge_on(subject, &map, &expected), "%s: label map \"%s\" %ux%u, %u bytes, background %u",
-                       subject->name, name, map.width, map.height, map.pixel_size, map.background_value);
+            const unsigned features = turn++ % 5 % 2 ? ALL_FEATURES : turn / 5 % (ALL_FEATURES + 1);
+            subject->muted = !check(session, judge_on(subject, &map, &expected, features),
+                                    "%s: label map \"%s\" %ux%u, %u bytes, background %u, features 0x%x", subject->name, name,
+                                    map.width, map.height, map.pixel_size, map.background_value, features);
         }
         expected_free(&expected);
     }
@@ -261,6 +353,14 @@ static uint16_t crossings(uint32_t x, uint32_t y, Random *random, uint32_t n_val
     return (uint16_t)(x % 2 == y % 2 ? 1 + x / 2 % (n_values - 1) : 0);
 }
 
+/* Squares in squares, 12 pixels wide: holes in holes. */
+static uint16_t rings(uint32_t x, uint32_t y, Random *random, uint32_t n_values)
+{
+    const uint32_t dx = smaller(x % 12, 11 - x % 12), dy = smaller(y % 12, 11 - y % 12);
+    (void)random;
+    return (uint16_t)((smaller(dx, dy) + x / 12) % n_values);
+}
+
 /* High values, and low bytes that are equal. */
 static uint16_t high_bytes(uint32_t x, uint32_t y, Random *random, uint32_t n_values)
 {
@@ -274,6 +374,7 @@ static const struct {
 } kinds[] = {
     { "noise", noise },     { "checkerboard", checkerboard }, { "all different", all_different },
     { "patches", patches }, { "crossings", crossings },       { "high bytes", high_bytes },
+    { "rings", rings },
 };
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
@@ -369,6 +470,70 @@ static void judge_filter(Session *session, unsigned i)
     free(map.data);
 }
 
+static bool passes_measures(const Row *row)
+{
+    CclHullMeasures hull;
+    ccl_hull_measures(&row->hull, row->component.moments.area, &hull);
+    return row->holes.n_holes > 0 || (hull.solidity < 0.9 && row->class_id > 1 && row->intensity.max >= 100);
+}
+
+/* The kept records are those of the expected table, in the order of their filled areas. */
+static bool right_records(const Expected *expected, const CclTable *table)
+{
+    uint32_t kept = 0;
+    bool right = true;
+    for (uint32_t i = 0; i < expected->n; i++) {
+        const Row *const row = &expected->rows[i];
+        if (!passes_measures(row))
+            continue;
+        const uint32_t label = ++kept;
+        for (uint32_t k = 0; k < table->n_components && right; k++) {
+            const CclComponent *const c = &table->components[k];
+            if (c->label == label)
+                right = c->moments.m11 == row->component.moments.m11 && c->first_x == row->component.first_x &&
+                        table->holes[label - 1].area_filled == row->holes.area_filled &&
+                        table->class_ids[label - 1] == row->class_id;
+            right &= !k || table->holes[c[-1].label - 1].area_filled >= table->holes[c->label - 1].area_filled;
+        }
+    }
+    return right && table->n_kept == kept && table->n_found == expected->n;
+}
+
+/* Filtered and sorted by measures and class. */
+static void judge_measures(Session *session, unsigned i)
+{
+    const CclConnectivity connectivity = i % 2 ? CCL_CONNECT_4 : CCL_CONNECT_8;
+    const Map map = map_draw(60, 30, 1 + i / 2 % 2, i % 3 ? rings : noise, 4, &session->random);
+    const CclMask mask = map_mask(&map);
+    static CclSelection selection;
+    const CclFilter filter = { .selection = &selection };
+    Expected expected = expect_map(&map, connectivity);
+
+    check(session,
+          ccl_selection_parse("n-holes > 0 or solidity < 0.9 and class-id > 1 and intensity-max >= 100", &selection) == CCL_OK,
+          "measures");
+    for (unsigned s = 0; s < session->n_subjects; s++) {
+        CclConfig config = session->subjects[s].config;
+        CclContext *context;
+        CclTable table;
+        if (config.backend != CCL_BACKEND_CPU || config.connectivity != connectivity)
+            continue;
+        config.foreground = CCL_FOREGROUND_EQUAL;
+        config.background_value = map.background_value;
+        config.max_width = 60, config.max_height = 30, config.selects = true, config.features = ALL_FEATURES;
+        config.max_components = i % 4 < 2 ? 5 : 4096;
+        config.order = ccl_order_by(CCL_MEASURE_AREA_FILLED, true);
+        if (!check(session,
+                   ccl_context_new(&config, &context) == CCL_OK && ccl_analyze(context, &mask, &filter, NULL, &table) == CCL_OK,
+                   "%s: label map, measures: %s", session->subjects[s].name, ccl_error_message()))
+            continue;
+        check(session, right_records(&expected, &table), "%s: label map filtered by measures %u", session->subjects[s].name, i);
+        ccl_context_free(context);
+    }
+    expected_free(&expected);
+    free(map.data);
+}
+
 /* ---------------------------------------------------------------- arguments */
 
 static void check_refusals(Session *session)
@@ -385,9 +550,6 @@ static void check_refusals(Session *session)
     config.background_value = 65536;
     check(session, ccl_context_new(&config, &context) == CCL_ERROR_ARGUMENT, "background value 65536 exists");
     config.background_value = 3;
-    config.features = CCL_FEATURE_SHAPE;
-    check(session, ccl_context_new(&config, &context) == CCL_ERROR_UNSUPPORTED, "label maps have features");
-    config.features = 0;
     config.backend = CCL_BACKEND_CUDA;
     check(session, ccl_context_new(&config, &context) == CCL_ERROR_UNSUPPORTED, "CUDA labels label maps");
     config.backend = CCL_BACKEND_CPU;
@@ -417,5 +579,7 @@ void check_maps(Session *session)
     judge_random(session);
     for (unsigned i = 0; i < 24; i++)
         judge_filter(session, i);
+    for (unsigned i = 0; i < 12; i++)
+        judge_measures(session, i);
     check_volume_maps(session);
 }

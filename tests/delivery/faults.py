@@ -2,360 +2,240 @@
 # SPDX-FileCopyrightText: gst-ccl contributors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 
-"""Faults of brokers, networks and pipelines at random, from a printed seed: nothing accepted is lost, and nothing overtakes.
+"""Faults of brokers, networks, clocks and pipelines at random, from a printed seed: nothing accepted is lost, nothing overtakes.
 
-    faults.py [--seconds 10] [--seed N] [--version auto] [--qos 1] [--spool]
+    faults.py [--seconds 10] [--seed N] [--protocol mqtt|nats|kafka] [--version auto] [--qos 1] [--spool]
 
-A real mosquitto is killed, stopped, and refuses by its ACL. A proxy in front of it cuts connections, and lets data pass slowly or
-not at all. Eight sources publish 100 lines a second in all; some are larger than the broker takes. With --spool the pipeline is
-killed too. The log of the broker says what it received, in which order."""
+Brokers are killed and stopped, they refuse and are full. Cables are cut and slow. Wall clocks jump. Eight sources publish 100
+lines a second in all; some are larger than a broker takes. With --spool the pipeline is killed too. What the broker holds, or its
+log, says which lines came, in which order."""
 
 import argparse
 import collections
-import json
 import os
 import pathlib
 import random
-import re
-import select
-import shutil
 import signal
-import socket
-import subprocess
 import sys
 import tempfile
-import threading
 import time
 
-N_SOURCES = 8
-RATE = 100
-MAX_PACKET = 3000
+import network
+from kafkabrokers import KafkaBrokers
+from mosquitto import Mosquitto
+from natsservers import NatsServers
+from publisher import DRAIN_SECONDS, N_SOURCES, Lines, Publisher
+from wallclock import WallClock
+
+PROTOCOLS = {"mqtt": Mosquitto, "nats": NatsServers, "kafka": KafkaBrokers}
 SKIPPED = 77
-PATH = os.environ["PATH"] + ":/usr/sbin"
-
-
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
-
-
-def is_too_large(index, version):
-    """3.1.1 has no answer to such a line but to close the connection, again and again: one is enough."""
-    return index == 110 if version == "3.1.1" else index % 97 == 13
-
-
-class Broker:
-    """mosquitto, and what its log says: `lines` has (source, number, denied) in the order of arrival."""
-
-    def __init__(self, folder):
-        self.folder = folder
-        self.port = free_port()
-        self.lines = []
-        self.readers = []
-        self.acl = folder / "acl"
-        self.set_acl(True)
-        (folder / "conf").write_text(
-            f"listener {self.port} 127.0.0.1\nallow_anonymous true\nmax_packet_size {MAX_PACKET}\nacl_file {self.acl}\n"
-            "log_dest stderr\nlog_type all\n")
-        self.start()
-
-    def set_acl(self, allowed):
-        self.acl.write_text(f"topic readwrite {'t' if allowed else 'nothing'}/#\n")
-        self.acl.chmod(0o644)
-
-    def start(self):
-        self.process = subprocess.Popen([shutil.which("mosquitto", path=PATH), "-c", self.folder / "conf"],
-                                        stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, errors="replace")
-        self.readers.append(threading.Thread(target=self.read, args=(self.process.stderr,), daemon=True))
-        self.readers[-1].start()
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", self.port), 1).close()
-                return
-            except OSError:
-                time.sleep(0.02)
-
-    def read(self, stream):
-        for text in stream:
-            match = re.search(r"(Received|Denied) PUBLISH from .*'t/s(\d+)-(\d+)'", text)
-            if match:
-                self.lines.append((int(match[2]), int(match[3]), match[1] == "Denied"))
-
-    def kill(self):
-        self.process.send_signal(signal.SIGCONT)
-        self.process.kill()
-        self.process.wait()
-        self.readers[-1].join()
-
-    def signal(self, number):
-        self.process.send_signal(number)
-
-
-class Proxy(threading.Thread):
-    """In front of the broker: `speed` in bytes a second each way, 0: nothing passes, None: all."""
-
-    def __init__(self, target):
-        super().__init__(daemon=True)
-        self.target = target
-        self.speed = None
-        self.pairs = {}
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self.listener.getsockname()[1]
-        self.start()
-
-    def cut(self):
-        for end in list(self.pairs):
-            try:
-                end.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
-
-    def close(self, end):
-        other = self.pairs.pop(end)
-        self.pairs.pop(other, None)
-        end.close()
-        other.close()
-
-    def accept(self):
-        client = self.listener.accept()[0]
-        try:
-            server = socket.create_connection(("127.0.0.1", self.target), 1)
-        except OSError:
-            client.close()
-            return
-        self.pairs[client], self.pairs[server] = server, client
-
-    def run(self):
-        while True:
-            ends = [end for end in self.pairs if self.speed != 0]
-            for end in select.select([self.listener] + ends, [], [], 0.05)[0]:
-                if end is self.listener:
-                    self.accept()
-                elif end in self.pairs:
-                    self.pass_on(end)
-
-    def pass_on(self, end):
-        try:
-            data = end.recv(65536 if self.speed is None else max(self.speed // 20, 1))
-            if data:
-                self.pairs[end].sendall(data)
-        except OSError:
-            data = b""
-        if not data:
-            self.close(end)
-        elif self.speed is not None:
-            time.sleep(0.05)
-
-
-# ---------------------------------------------------------------- publisher, a process of its own
-
-
-def publish(options):
-    """Pushes lines of all sources in turn, and prints the statistics ten times a second. Ends when its input does."""
-    import gi
-    gi.require_version("Gst", "1.0")
-    from gi.repository import Gst
-    Gst.init(None)
-    pipeline = Gst.parse_launch(
-        "appsrc name=src format=time caps=application/x-json ! cclmqttsink name=sink topic=t/{source-id} keep-alive=5 "
-        "max-reconnect-delay=500000000 queue-size=100000 drain-timeout=40000000000 async=false "
-        f"uri=mqtt://127.0.0.1:{options.port} qos-level={options.qos} protocol-version={options.version}"
-        + (f" spool-location={options.spool_location}" if options.spool else ""))
-    source, sink = pipeline.get_by_name("src"), pipeline.get_by_name("sink")
-    pipeline.set_state(Gst.State.PLAYING)
-    ended = threading.Event()
-    threading.Thread(target=lambda: (sys.stdin.read(), ended.set()), daemon=True).start()
-    pushed, start = 0, time.monotonic()
-
-    def report():
-        stats = sink.get_property("stats")
-        values = {stats.nth_field_name(i): stats.get_value(stats.nth_field_name(i)) for i in range(stats.n_fields())}
-        print(json.dumps(values | {"pushed": pushed}), flush=True)
-
-    while not ended.is_set():
-        if pushed < (time.monotonic() - start) * RATE:
-            index = options.first + pushed
-            padding = "x" * (2 * MAX_PACKET if is_too_large(index, options.version) else 200)
-            line = json.dumps({"source": f"s{index % N_SOURCES}-{index // N_SOURCES}", "padding": padding})
-            source.emit("push-buffer", Gst.Buffer.new_wrapped(line.encode()))
-            pushed += 1
-        else:
-            time.sleep(0.002)
-        if pushed % (RATE // 10) == 0:
-            report()
-    source.emit("end-of-stream")
-    pipeline.get_bus().timed_pop_filtered(60 * Gst.SECOND, Gst.MessageType.EOS)
-    report()
-    pipeline.set_state(Gst.State.NULL)
-
-
-class Publisher:
-    def __init__(self, options, port, spool_location, first):
-        self.stats = {"accepted": 0, "pushed": 0}
-        self.first = first
-        self.process = subprocess.Popen(
-            [sys.executable, __file__, "--publish", f"--port={port}", f"--qos={options.qos}", f"--version={options.version}",
-             f"--first={first}", f"--spool-location={spool_location}"] + ["--spool"] * options.spool,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.max_bytes = 0
-        self.reader = threading.Thread(target=self.read, daemon=True)
-        self.reader.start()
-
-    def read(self):
-        for text in self.process.stdout:
-            try:
-                self.stats = json.loads(text)
-            except ValueError:          # killed in the middle of a line
-                continue
-            self.max_bytes = max(self.max_bytes, self.stats["queued-bytes"])
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-        self.reader.join()
-
-    def end(self):
-        self.process.stdin.close()
-        status = self.process.wait()
-        self.reader.join()
-        assert status == 0, status
-
-
-# ---------------------------------------------------------------- faults
+QUEUE_BYTES = 16 << 20
+MAX_BLOCKED_MS = 100
+MAX_MEAN_US = 2000
 
 
 class Run:
     def __init__(self, options, folder):
         self.options = options
+        self.folder = folder
         self.random = random.Random(options.seed)
-        self.broker = Broker(folder)
-        self.proxy = Proxy(self.broker.port)
-        self.spool = folder / "spool"
-        self.publishers = [Publisher(options, self.proxy.port, self.spool, 0)]
+        brokers = PROTOCOLS[options.protocol]
+        self.network = network.make(brokers.places)
+        self.clocks = {name: WallClock(folder, name) for name in ["pipeline"] + ["brokers"] * brokers.has_c_clock}
+        missing = self.clocks["pipeline"].missing()
+        if missing:
+            print(f"no clock jumps: {missing}", flush=True)
+            self.clocks = {}
+        self.brokers = brokers(options, folder, self.network, self.environment("brokers"))
+        print(f"{self.brokers.version()}, {self.network.name}", flush=True)
+        self.publishers = []
         self.faults = collections.Counter()
+        self.start_pipeline(0)
+
+    def environment(self, name):
+        return self.clocks[name].environment() if name in self.clocks else dict(os.environ)
+
+    def n_pushed(self):
+        return sum(publisher.n_pushed() for publisher in self.publishers)
+
+    def start_pipeline(self, first):
+        sink = (f"{self.brokers.sink()} max-reconnect-delay=500000000 queue-size=100000 queue-bytes={QUEUE_BYTES} "
+                f"drain-timeout={DRAIN_SECONDS}000000000")
+        if self.options.spool:
+            sink += f" spool-location={self.folder}/spool"
+        lines = Lines(sink, str(self.folder / f"count{len(self.publishers)}"), self.brokers.has_topic_numbers, first,
+                      **self.brokers.large_lines())
+        environment = self.environment("pipeline")
+        if self.options.protocol == "nats":
+            environment |= self.brokers.pipeline_environment(len(self.publishers))
+        self.publishers.append(Publisher(lines, lambda command: self.network.command("pipeline", command), environment))
+
+    # ------------------------------------------------------------ faults
 
     def pause(self, least, most):
         time.sleep(self.random.uniform(least, most))
 
-    def kill_broker(self):
-        self.broker.kill()
-        self.pause(0, 0.7)
-        self.broker.start()
-
-    def stop_broker(self):
-        self.broker.signal(signal.SIGSTOP)
+    def long_pause(self):
         self.pause(0.3, 2 if self.options.seconds < 60 else 12)
-        self.broker.signal(signal.SIGCONT)
 
-    def refuse(self):
-        for allowed in (False, True):
-            self.broker.set_acl(allowed)
-            self.broker.signal(signal.SIGHUP)
-            self.pause(0.2, 0.6)
-
-    def cut(self):
-        self.proxy.cut()
-
-    def slow_down(self):
-        self.proxy.speed = self.random.choice([2000, 8000])
+    def slow_cable(self):
+        self.network.limit("pipeline", self.random.choice([16_000, 64_000, 200_000]))
         self.pause(0.5, 2)
-        self.proxy.speed = None
+        self.network.mend("pipeline")
 
-    def partition(self):
-        self.proxy.speed = 0
-        self.pause(0.3, 2 if self.options.seconds < 60 else 12)
-        self.proxy.speed = None
+    def cut_cable(self):
+        self.network.cut("pipeline")
+        self.long_pause()
+        self.network.mend("pipeline")
+
+    def break_connections(self):
+        self.network.break_connections()
+
+    def set_clock(self):
+        """A second, minutes, or days, back or forth."""
+        clock = self.clocks[self.random.choice(sorted(self.clocks))]
+        clock.set(self.random.choice([0, 1, 60, 3600, 100_000]) * self.random.choice([-1, 1]))
 
     def kill_pipeline(self):
         last = self.publishers[-1]
         last.kill()
-        # What it pushed after its last report is not known: the numbers go on behind a gap.
-        first = last.first + (last.stats["pushed"] + 2 * RATE) // N_SOURCES * N_SOURCES
-        self.publishers.append(Publisher(self.options, self.proxy.port, self.spool, first))
+        self.start_pipeline((last.lines.first + last.n_pushed() + N_SOURCES - 1) // N_SOURCES * N_SOURCES)
+
+    def all_faults(self):
+        def with_run(fault):
+            def call():
+                fault(self)
+            call.__name__ = fault.__name__
+            return call
+
+        # Kafka's brokers announce their own ports, past a proxy.
+        has_cable = self.network.name == "namespaces" or self.options.protocol != "kafka"
+        faults = [with_run(fault) for fault in self.brokers.faults(self.network)]
+        faults += [self.cut_cable] * has_cable + [self.slow_cable] * (has_cable and self.network.can_slow)
+        faults += [self.break_connections] * (has_cable and self.network.name == "proxies")
+        faults += [self.set_clock] * bool(self.clocks)
+        faults += [self.kill_pipeline] * 2 * self.options.spool
+        return [fault for fault in faults if not self.options.only or fault.__name__ in self.options.only.split(",")]
 
     def run(self):
-        faults = [self.kill_broker, self.stop_broker, self.refuse, self.cut, self.slow_down, self.partition]
-        faults += [self.kill_pipeline] * 2 * self.options.spool
+        """Each fault comes once before one comes again. A short run begins with a kill."""
+        faults = self.all_faults()
+        left = [self.kill_pipeline if self.options.spool and not self.options.only else faults[0]]
         end = time.monotonic() + self.options.seconds
         while time.monotonic() < end:
             self.pause(0.3, 2)
-            fault = self.random.choice(faults)
+            left = left or self.random.sample(faults, len(faults))
+            fault = left.pop()
             self.faults[fault.__name__] += 1
             fault()
+            self.brokers.after_fault(self)
+        self.brokers.after_faults()
         self.pause(0.5, 1)
         self.publishers[-1].end()
-        self.broker.kill()
+
+    def close(self):
+        for publisher in self.publishers:
+            publisher.process.kill()
+        self.brokers.close()
+        self.network.close()
 
     # ------------------------------------------------------------ the checks
 
     def expected(self):
-        """The indices that must have come, and those that may have: all of a pipeline up to its next one's first."""
+        """The indices of lines that must have come, and of those that may have: all that were pushed."""
         must, may = set(), set()
-        for i, publisher in enumerate(self.publishers):
-            last = publisher is self.publishers[-1]
-            first, stats = publisher.first, publisher.stats
-            must |= set(range(first, first + stats["accepted"] - stats.get("dropped-full", 0)))
-            may |= set(range(first, first + stats["pushed"] if last else self.publishers[i + 1].first))
-        return [{i for i in indices if not is_too_large(i, self.options.version)} for indices in (must, may)]
+        for publisher in self.publishers:
+            first, stats, lines = publisher.lines.first, publisher.stats, publisher.lines
+            accepted = range(first, first + stats["accepted"] - stats.get("dropped-full", 0))
+            pushed = range(first, first + publisher.n_pushed())
+            must |= {i for i in accepted if not lines.is_large(i)}
+            may |= {i for i in pushed if not lines.is_large(i)}
+        return must, may
 
     def check(self):
+        lines = self.brokers.read_lines()
         must, may = self.expected()
         seen, newest, repeated, overtaken = set(), [-1] * N_SOURCES, 0, []
-        for source, number, _denied in self.broker.lines:
+        for source, number in lines:
             index = number * N_SOURCES + source
             repeated += index in seen
             if index not in seen and number < newest[source]:
                 overtaken.append((source, number))
             newest[source] = max(newest[source], number)
             seen.add(index)
+        lost = sorted(must - seen)
+        n_late = len(overtaken)
+        overtaken = [line for line in overtaken if line not in self.brokers.may_be_late()]
+        print(f"{len(must)} lines accepted, {len(lost)} lost, {len(overtaken)} overtaken, {repeated} repeated; "
+              f"{self.brokers.remarks()}" + f", {n_late - len(overtaken)} of them late" * (n_late > len(overtaken)))
+        self.print_numbers(must, may, seen)
+        self.check_stats()
+        assert seen <= may, f"unknown: {sorted(seen - may)[:20]}"
+        limit = self.brokers.max_repeated(self.publishers)
+        assert limit is None or repeated <= limit, f"{repeated} repeated, at most {limit} may be"
+        assert not overtaken, overtaken[:20]
+        if lost and len(lost) <= self.brokers.n_lost_by_servers():
+            print("the servers acknowledged the lost lines, and do not have them: no fault of the sink")
+        else:
+            assert not lost, f"lost: {lost[:20]}"
+
+    def print_numbers(self, must, may, seen):
         stats = self.publishers[-1].stats
-        denied = len({line[:2] for line in self.broker.lines if line[2]})
-        print(f"{len(must)} lines accepted, {len(must - seen)} lost, {len(overtaken)} overtaken, {repeated} repeated, "
-              f"{denied} denied, {len(seen - must)} more came, {len(self.publishers)} pipelines")
-        print(f"connects {stats['connects']}, refused {stats['dropped-refused']}, push max {stats['host-us-max']:.0f} "
-              f"and mean {stats['host-us-avg']:.0f} microseconds, queue at most "
-              f"{max(p.max_bytes for p in self.publishers)} bytes, latency mean {stats['latency-us-avg'] / 1000:.0f} ms")
-        print("faults:", dict(self.faults))
+        if self.options.spool:
+            tail = may - must
+            print(f"{len(self.publishers)} pipelines; of {len(tail)} lines pushed shortly before a kill, "
+                  f"{len(tail & seen)} came")
+        print(f"connects {stats['connects']}, refused {stats['dropped-refused']}, queue at most "
+              f"{max(publisher.max_bytes for publisher in self.publishers)} bytes, memory "
+              f"{self.max_stat('memory') >> 20} MiB, latency mean {stats['latency-us-avg'] / 1000:.0f} ms")
+        n_switched = sum(publisher.stats.get("pushes-switched", 0) for publisher in self.publishers)
+        print(f"push max {self.max_stat('push-ms-max'):.1f} ms, blocked for at most {self.max_stat('blocked-ms-max'):.1f} ms, "
+              f"longest wait for a processor {self.max_stat('wait-ms-max'):.1f} ms, "
+              f"{n_switched} pushes with a voluntary context switch; in the element max {self.max_stat('host-us-max'):.0f} "
+              f"and mean {stats['host-us-avg']:.0f} microseconds")
+        print("faults:", dict(self.faults), flush=True)
+
+    def max_stat(self, name):
+        return max(publisher.stats.get(name, 0) for publisher in self.publishers)
+
+    def check_stats(self):
+        stats = self.publishers[-1].stats
         others = {name: value for name, value in stats.items()
                   if name.startswith("dropped-") and name != "dropped-refused" and value}
-        assert must <= seen, f"lost: {sorted(must - seen)[:20]}"
-        assert seen <= may, f"unknown: {sorted(seen - may)[:20]}"
-        assert not overtaken, overtaken[:20]
         assert not others, others
         assert stats["published"] + stats["dropped-refused"] == stats["accepted"] + stats["recovered"], stats
-        assert stats["host-us-max"] < 100000 and stats["host-us-avg"] < 2000, "a push waited"
+        assert max(publisher.max_bytes for publisher in self.publishers) <= QUEUE_BYTES
+        # A thread that waits for a processor is not blocked; but the one that has a lock may wait as long.
+        assert self.max_stat("blocked-ms-max") < MAX_BLOCKED_MS + 2 * self.max_stat("wait-ms-max"), "a push waited"
+        assert stats["host-us-avg"] < MAX_MEAN_US, "pushes waited"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(3), "big"))
-    parser.add_argument("--version", default="auto", choices=["auto", "5", "3.1.1"])
-    parser.add_argument("--qos", type=int, default=1, choices=[1, 2])
+    parser.add_argument("--protocol", default="mqtt", choices=sorted(PROTOCOLS))
+    parser.add_argument("--version", default="auto", choices=["auto", "5", "3.1.1"], help="of MQTT")
+    parser.add_argument("--qos", type=int, default=1, choices=[1, 2], help="of MQTT")
     parser.add_argument("--spool", action="store_true")
-    for name in ("--port", "--first"):
-        parser.add_argument(name, type=int, default=0, help=argparse.SUPPRESS)
-    parser.add_argument("--spool-location", help=argparse.SUPPRESS)
-    parser.add_argument("--publish", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--only", help="names of faults, as a run prints them, with commas between")
     options = parser.parse_args()
-    if options.publish:
-        publish(options)
-        return 0
-    if not shutil.which("mosquitto", path=PATH):
-        print("mosquitto is not installed")
+    missing = PROTOCOLS[options.protocol].missing()
+    if missing:
+        print(missing)
         return SKIPPED
-    print(f"--seconds {options.seconds:g} --seed {options.seed} --version {options.version} --qos {options.qos}"
-          + " --spool" * options.spool, flush=True)
+    network.enter_namespace()
+    print(f"--protocol {options.protocol} --seconds {options.seconds:g} --seed {options.seed} --version {options.version} "
+          f"--qos {options.qos}" + " --spool" * options.spool + f" --only {options.only}" * bool(options.only), flush=True)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))       # ends the brokers, too
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         run = Run(options, pathlib.Path(folder))
         try:
             run.run()
+            run.check()
         finally:
-            run.broker.kill()
-            run.publishers[-1].process.kill()
-        run.check()
+            run.close()
     return 0
 
 

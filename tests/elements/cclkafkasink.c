@@ -133,6 +133,29 @@ GST_START_TEST (test_permission)
 
 GST_END_TEST;
 
+/* librdkafka's own queue has space for some lines only, and then the broker for none: all wait. */
+GST_START_TEST (test_full)
+{
+  KafkaCluster *const cluster = start_kafka (1);
+  LinePublisher *publisher;
+
+  set_broker_down (cluster, -1, TRUE);
+  publisher = open_sink (cluster, TOPIC "config=queue.buffering.max.kbytes=1", 2);
+  push_lines (publisher, 100, 0);
+  set_broker_down (cluster, -1, FALSE);
+  wait_for_all_lines (publisher);
+  rd_kafka_mock_push_request_errors (cluster->cluster, KAFKA_PRODUCE, 2, RD_KAFKA_RESP_ERR_THROTTLING_QUOTA_EXCEEDED,
+      RD_KAFKA_RESP_ERR_THROTTLING_QUOTA_EXCEEDED);
+  push_lines (publisher, 50, 2000);
+  wait_for_message (publisher, GST_MESSAGE_WARNING, "The broker is full: ", NULL);
+  wait_for_all_lines (publisher);
+  expect_all (cluster, publisher, 0);
+  close_publisher (publisher);
+  stop_kafka (cluster);
+}
+
+GST_END_TEST;
+
 /* A broker refuses a batch, and then its first message alone: this one is dropped. */
 GST_START_TEST (test_refused_line)
 {
@@ -218,6 +241,7 @@ cclkafkasink_suite (void)
   tcase_add_test (tests, test_brokers_down);
   tcase_add_test (tests, test_passing_errors);
   tcase_add_test (tests, test_permission);
+  tcase_add_test (tests, test_full);
   tcase_add_test (tests, test_refused_line);
   tcase_add_test (tests, test_large_line);
   tcase_add_test (tests, test_wrong_settings);

@@ -86,7 +86,7 @@ GST_START_TEST (test_every_field_read_back)
   copy = gst_buffer_copy (frame);
   meta = gst_buffer_get_ccl_blob_meta (copy);
 
-  line = push_for_json (h, frame);
+  line = push_in_both (h, frame);
   assert_schema ("ccl-blob-1.schema.json", line);
   object = json_node_get_object (line);
   fail_unless_equals_int (json_object_get_int_member (object, "total"), 4452);
@@ -118,7 +118,7 @@ GST_START_TEST (test_optional_fields)
   blobs[0].volume_id = G_GUINT64_CONSTANT (1) << 41;
   blobs[2].flags = GST_CCL_BLOB_FLAG_TOUCHES_RIGHT | GST_CCL_BLOB_FLAG_TOUCHES_BOTTOM;
   attach_blobs (frame, blobs, 3);
-  line = push_for_json (h, frame);
+  line = push_in_both (h, frame);
   assert_schema ("ccl-blob-1.schema.json", line);
   array = json_object_get_array_member (json_node_get_object (line), "blobs");
 
@@ -157,7 +157,7 @@ GST_START_TEST (test_shape_fields)
   g_bytes_unref (bytes);
   gst_ccl_blob_meta_get_perimeter (meta, 1, NULL, &crofton);
   gst_ccl_blob_meta_get_circularity (meta, 1, &circularity, &compactness);
-  line = push_for_json (h, frame);
+  line = push_in_both (h, frame);
   assert_schema ("ccl-blob-1.schema.json", line);
   array = json_object_get_array_member (json_node_get_object (line), "blobs");
 
@@ -215,7 +215,7 @@ GST_START_TEST (test_hull_fields)
   g_bytes_unref (of_holes);
   g_bytes_unref (of_shape);
   g_bytes_unref (of_hull);
-  line = push_for_json (h, frame);
+  line = push_in_both (h, frame);
   assert_schema ("ccl-blob-1.schema.json", line);
   array = json_object_get_array_member (json_node_get_object (line), "blobs");
 
@@ -273,7 +273,7 @@ GST_START_TEST (test_intensity_fields)
 
   gst_ccl_blob_list_set_intensity (meta->list, bytes);
   g_bytes_unref (bytes);
-  line = push_for_json (h, frame);
+  line = push_in_both (h, frame);
   assert_schema ("ccl-blob-1.schema.json", line);
   array = json_object_get_array_member (json_node_get_object (line), "blobs");
 
@@ -341,7 +341,7 @@ GST_START_TEST (test_hull_of_a_scaled_mask)
   g_bytes_unref (of_hull);
   memcpy (meta->matrix, scaled[__i__].matrix, sizeof (meta->matrix));
   meta->flags |= GST_CCL_BLOB_META_FLAG_HOLES_TRUNCATED;
-  line = push_for_json (h, frame);
+  line = push_in_both (h, frame);
   assert_schema ("ccl-blob-1.schema.json", line);
   fail_unless (json_object_get_boolean_member (json_node_get_object (line), "holes_truncated"));
   blob = json_array_get_object_element (json_object_get_array_member (json_node_get_object (line), "blobs"), 1);
@@ -375,7 +375,7 @@ GST_START_TEST (test_beyond_63_bits)
   attach_blobs (frame, &blob, 1);
   gst_buffer_add_ccl_zone_meta (frame, &zone, 1);
   GST_BUFFER_PTS (frame) = too_large + 5;
-  line = push_for_json (h, gst_buffer_copy (frame));
+  line = push_in_both (h, gst_buffer_copy (frame));
   assert_schema ("ccl-blob-1.schema.json", line);
   object = json_node_get_object (line);
   fail_unless (is_null (object, "pts") && is_null (object, "running_time") && is_null (object, "stream_time"));
@@ -388,7 +388,7 @@ GST_START_TEST (test_beyond_63_bits)
   json_node_unref (line);
 
   gst_util_set_object_arg (G_OBJECT (h->element), "schema", "dlstreamer");
-  line = push_for_json (h, frame);
+  line = push_in_both (h, frame);
   assert_schema ("dlstreamer.schema.json", line);
   fail_if (json_object_has_member (json_node_get_object (line), "timestamp"));
   object = json_array_get_object_element (json_object_get_array_member (json_node_get_object (line), "objects"), 0);
@@ -405,21 +405,21 @@ GST_START_TEST (test_source_defaults_to_name)
   GstHarness *h = new_harness ();
   GstElement *element = gst_harness_find_element (h, "cclmeta2json");
   gchar *name = gst_element_get_name (element);
-  JsonNode *line = push_for_json (h, small_frame (0));
+  JsonNode *line = push_in_both (h, small_frame (0));
 
   fail_unless_equals_string (json_object_get_string_member (json_node_get_object (line), "source"), name);
   json_node_unref (line);
 
   /* Bytes that are not UTF-8 must not make the line wrong. */
   g_object_set (element, "source-id", "caf\xe9\t1", NULL);
-  line = push_for_json (h, small_frame (1));
+  line = push_in_both (h, small_frame (1));
   fail_unless_equals_string (json_object_get_string_member (json_node_get_object (line), "source"),
       "caf\xef\xbf\xbd\t1");
   json_node_unref (line);
 
   /* Nor must control characters. */
   g_object_set (element, "source-id", "a\x01\x1e\x1f\x7f\x1f", "tags", "{\"\\u001f\":\"\\u001f\"}", NULL);
-  line = push_for_json (h, small_frame (2));
+  line = push_in_both (h, small_frame (2));
   fail_unless_equals_string (json_object_get_string_member (json_node_get_object (line), "source"),
       "a\x01\x1e\x1f\x7f\x1f");
   fail_unless_equals_string (json_object_get_string_member (json_object_get_object_member (json_node_get_object (line),
@@ -444,7 +444,7 @@ GST_START_TEST (test_names_of_zones)
   blob.zones = 1;
   attach_blobs (frame, &blob, 1);
   gst_buffer_add_ccl_zone_meta (frame, &zone, 1);
-  line = push_for_json (h, frame);
+  line = push_in_both (h, frame);
   fail_unless_equals_string (json_array_get_string_element (json_object_get_array_member (first_blob (line), "zones"),
           0), "caf\xef\xbf\xbd\x1f");
   json_node_unref (line);

@@ -67,7 +67,7 @@ GST_START_TEST (test_trail)
     gst_ccl_blob_list_set_points (list, bytes);
     gst_ccl_blob_meta_set_list (meta, list);
     gst_ccl_blob_list_unref (list);
-    line = push_for_json (h, frame);
+    line = push_in_both (h, frame);
     assert_schema ("ccl-blob-1.schema.json", line);
     fail_unless_equals_int (json_object_has_member (first_blob (line), "trail"), trails);
     if (trails) {
@@ -89,7 +89,7 @@ GST_END_TEST;
 GST_START_TEST (test_polygon)
 {
   GstHarness *h = new_harness ();
-  JsonNode *line = push_for_json (h, with_contour (small_frame (0)));
+  JsonNode *line = push_in_both (h, with_contour (small_frame (0)));
 
   assert_schema ("ccl-blob-1.schema.json", line);
   assert_polygon (first_blob (line), (const gdouble[]) { 10, 20, 13, 20, 13, 22, 10, 22 }, TRUE);
@@ -104,7 +104,7 @@ GST_START_TEST (test_polygon_of_fractions)
 {
   static const GstCclPoint points[] = { {0.5, 0}, {2.5, -0.5}, {-0.5, 2}, {1e30f, 3} };
   GstHarness *h = new_harness ();
-  JsonNode *line = push_for_json (h, with_corners (small_frame (0), points));
+  JsonNode *line = push_in_both (h, with_corners (small_frame (0), points));
 
   assert_schema ("ccl-blob-1.schema.json", line);
   assert_polygon (first_blob (line), (const gdouble[]) { 0.5, 0, 2.5, -0.5, -0.5, 2, 1e30f, 3 }, FALSE);
@@ -121,7 +121,7 @@ GST_START_TEST (test_scaled_frame)
   JsonObject *blob, *size;
 
   gst_harness_set_src_caps_str (h, VIDEO_CAPS);
-  line = push_for_json (h, with_contour (small_frame (0)));
+  line = push_in_both (h, with_contour (small_frame (0)));
   assert_schema ("ccl-blob-1.schema.json", line);
   size = json_object_get_object_member (json_node_get_object (line), "frame");
   fail_unless_equals_int (json_object_get_int_member (size, "w"), 160);

@@ -23,7 +23,7 @@ GST_START_TEST (test_dlstreamer)
   gchar *complaint;
 
   /* The schema is changed while running, and so are the caps. */
-  line = push_for_json (h, frame);
+  line = push_in_both (h, frame);
   complaint = schema_check ("dlstreamer.schema.json", line);
   fail_unless (complaint != NULL, "the checker takes anything");
   g_free (complaint);
@@ -35,7 +35,7 @@ GST_START_TEST (test_dlstreamer)
   blobs[1].track_id = 77;
   blobs[1].mtd_id = 5;
   attach_blobs (frame, blobs, 2);
-  line = push_for_json (h, frame);
+  line = push_in_both (h, frame);
   assert_schema ("dlstreamer.schema.json", line);
   caps = gst_pad_get_current_caps (h->sinkpad);
   fail_unless_equals_string (gst_structure_get_string (gst_caps_get_structure (caps, 0), "schema"), "dlstreamer");
@@ -65,7 +65,7 @@ GST_START_TEST (test_dlstreamer)
   fail_unless_equals_int (json_object_get_int_member (blob, "id"), 77);
   json_node_unref (line);
 
-  line = push_for_json (h, empty_frame (27));
+  line = push_in_both (h, empty_frame (27));
   assert_schema ("dlstreamer.schema.json", line);
   fail_if (json_object_has_member (json_node_get_object (line), "objects"));
   json_node_unref (line);
@@ -93,8 +93,8 @@ frame_with_regions (guint number)
 GST_START_TEST (test_regions_of_others)
 {
   GstHarness *h = new_harness ();
-  JsonNode *line = push_for_json (h, frame_with_regions (0));
-  JsonNode *same = push_for_json (h, small_frame (0));
+  JsonNode *line = push_in_both (h, frame_with_regions (0));
+  JsonNode *same = push_in_both (h, small_frame (0));
   JsonObject *object = json_node_get_object (line), *blob = first_blob (line), *other = first_blob (same);
   JsonObject *detection;
 
@@ -108,7 +108,7 @@ GST_START_TEST (test_regions_of_others)
   json_node_unref (line);
 
   gst_util_set_object_arg (G_OBJECT (h->element), "schema", "dlstreamer");
-  line = push_for_json (h, frame_with_regions (1));
+  line = push_in_both (h, frame_with_regions (1));
   assert_schema ("dlstreamer.schema.json", line);
   blob = json_array_get_object_element (json_object_get_array_member (json_node_get_object (line), "objects"), 0);
   fail_unless_equals_string (json_object_get_string_member (blob, "roi_type"), "person");
@@ -129,7 +129,7 @@ GST_START_TEST (test_regions_of_others)
     const GstCclBlob one = rectangle (1, 0, 0, 1, 1);
 
     attach_blobs (both, &one, 1);
-    line = push_for_json (h, both);
+    line = push_in_both (h, both);
   }
   fail_unless_equals_int (json_object_get_int_member (json_node_get_object (line), "total"), 1);
   json_node_unref (line);
@@ -155,7 +155,7 @@ GST_START_TEST (test_regions_far_away)
     gst_buffer_add_video_region_of_interest_meta (frame, "far", far[i][0], far[i][1], far[i][2], far[i][3]);
   gst_buffer_add_video_region_of_interest_meta (frame, "near", 40000, 2, 50, 4);
   gst_buffer_add_video_region_of_interest_meta (frame, "all", 0, 0, 65535, 65535);
-  line = push_for_json (h, frame);
+  line = push_in_both (h, frame);
   assert_schema ("ccl-blob-1.schema.json", line);
   object = json_node_get_object (line);
   fail_unless_equals_int (json_object_get_int_member (object, "total"), 2 + G_N_ELEMENTS (far));
@@ -187,12 +187,12 @@ GST_START_TEST (test_region_without_type)
 
   gst_harness_set_src_caps_str (h, "application/x-thing");
   gst_buffer_add_video_region_of_interest_meta_id (frame, 0, 10, 20, 3, 2);
-  line = push_for_json (h, gst_buffer_ref (frame));
+  line = push_in_both (h, gst_buffer_ref (frame));
   assert_schema ("ccl-blob-1.schema.json", line);
   json_node_unref (line);
 
   gst_util_set_object_arg (G_OBJECT (h->element), "schema", "dlstreamer");
-  line = push_for_json (h, frame);
+  line = push_in_both (h, frame);
   assert_schema ("dlstreamer.schema.json", line);
   object = json_array_get_object_element (json_object_get_array_member (json_node_get_object (line), "objects"), 0);
   detection = json_object_get_object_member (object, "detection");
@@ -223,8 +223,8 @@ GST_START_TEST (test_detections_of_others)
   gst_analytics_relation_meta_add_od_mtd (meta, g_quark_from_string ("face"), -10, -20, 30, 30, 0.5f, &face);
   fail_unless (gst_analytics_relation_meta_set_relation (meta, GST_ANALYTICS_REL_TYPE_RELATE_TO, person.id,
           tracking.id));
-  line = push_for_json (h, gst_buffer_ref (frame));
-  same = push_for_json (h, small_frame (0));
+  line = push_in_both (h, gst_buffer_ref (frame));
+  same = push_in_both (h, small_frame (0));
   assert_schema ("ccl-blob-1.schema.json", line);
   fail_unless_equals_int (json_object_get_int_member (json_node_get_object (line), "total"), 2);
   blob = first_blob (line);
@@ -242,7 +242,7 @@ GST_START_TEST (test_detections_of_others)
   json_node_unref (line);
 
   gst_util_set_object_arg (G_OBJECT (h->element), "schema", "dlstreamer");
-  line = push_for_json (h, frame);
+  line = push_in_both (h, frame);
   assert_schema ("dlstreamer.schema.json", line);
   blob = json_array_get_object_element (json_object_get_array_member (json_node_get_object (line), "objects"), 1);
   fail_unless_equals_string (json_object_get_string_member (blob, "roi_type"), "face");

@@ -130,12 +130,12 @@ GST_START_TEST (test_tags)
   gchar *text;
 
   gst_element_set_bus (h->element, bus);
-  line = push_for_json (h, small_frame (0));
+  line = push_in_both (h, small_frame (0));
   fail_if (json_object_has_member (json_node_get_object (line), "tags"));
   json_node_unref (line);
 
   g_object_set (h->element, "tags", tags, NULL);
-  line = push_for_json (h, small_frame (1));
+  line = push_in_both (h, small_frame (1));
   assert_schema ("ccl-blob-1.schema.json", line);
   fail_unless (json_node_equal (json_object_get_member (json_node_get_object (line), "tags"), expected));
   json_node_unref (line);
@@ -145,7 +145,7 @@ GST_START_TEST (test_tags)
   message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING);
   fail_unless (message != NULL);
   gst_message_unref (message);
-  line = push_for_json (h, small_frame (2));
+  line = push_in_both (h, small_frame (2));
   fail_unless (json_node_equal (json_object_get_member (json_node_get_object (line), "tags"), expected));
   json_node_unref (line);
   g_object_get (h->element, "tags", &text, NULL);
@@ -153,7 +153,7 @@ GST_START_TEST (test_tags)
   g_free (text);
 
   g_object_set (h->element, "tags", NULL, NULL);
-  line = push_for_json (h, empty_frame (3));
+  line = push_in_both (h, empty_frame (3));
   fail_if (json_object_has_member (json_node_get_object (line), "tags"));
   json_node_unref (line);
   json_node_unref (expected);

@@ -8,6 +8,10 @@
 
 #include <string.h>
 
+#ifdef HAVE_CBOR
+#include "cborjson.h"
+#endif
+
 GstBuffer *
 video_frame (guint number)
 {
@@ -122,6 +126,22 @@ push_for_json (GstHarness * h, GstBuffer * frame)
   return node;
 }
 
+JsonNode *
+push_in_both (GstHarness * h, GstBuffer * frame)
+{
+#ifdef HAVE_CBOR
+  GstBuffer *const copy = gst_buffer_copy (frame);
+  JsonNode *const line = push_for_json (h, frame);
+
+  gst_harness_set_sink_caps_str (h, "application/cbor");
+  assert_cbor (gst_harness_push_and_pull (h, copy), line);
+  gst_harness_set_sink_caps_str (h, "application/x-json");
+  return line;
+#else
+  return push_for_json (h, frame);
+#endif
+}
+
 JsonObject *
 first_blob (JsonNode * line)
 {
@@ -153,6 +173,9 @@ cclmeta2json_suite (void)
   suite_add_tcase (suite, json_region_tests ());
   suite_add_tcase (suite, json_tag_tests ());
   suite_add_tcase (suite, json_thinning_tests ());
+#ifdef HAVE_CBOR
+  suite_add_tcase (suite, json_cbor_tests ());
+#endif
   return suite;
 }
 

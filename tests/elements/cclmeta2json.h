@@ -31,6 +31,10 @@ gchar *take_line (GstBuffer * buffer);
 gchar *push_for_line (GstHarness * h, GstBuffer * frame);
 JsonNode *parse (const gchar * line);
 JsonNode *push_for_json (GstHarness * h, GstBuffer * frame);
+
+/* The same, after a check that a copy of the frame is written with the same values as CBOR, if the build has it. */
+JsonNode *push_in_both (GstHarness * h, GstBuffer * frame);
+
 JsonObject *first_blob (JsonNode * line);
 gdouble number_at (JsonObject * object, const gchar * array, guint index);
 gboolean is_null (JsonObject * object, const gchar * name);
@@ -44,5 +48,6 @@ TCase *json_stream_tests (void);
 TCase *json_region_tests (void);
 TCase *json_tag_tests (void);
 TCase *json_thinning_tests (void);
+TCase *json_cbor_tests (void);
 
 #endif

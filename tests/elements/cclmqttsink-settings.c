@@ -41,7 +41,9 @@ GST_START_TEST (test_wrong_settings)
     {"topic", "blobs/#", "is no topic to publish to"},
     {"topic", "", "is no topic to publish to"},
     {"username", "\xff\xfe", "username cannot be sent"},
-    {"password-env", "CCL_TEST_NOT_SET", "CCL_TEST_NOT_SET"},
+    {"password-env", "CCL_TEST_NOT_SET", "variable that password-env names is not set"},
+    {"password-env", "secret", "variable that password-env names is not set"},
+    {"user-properties", "door=\001", "user-properties is not valid"},
     {"user-properties", "door", "user-properties is not valid"},
     {"user-properties", "=x", "user-properties is not valid"},
     {"will-topic", "a/+/b", "is no topic for a will"},
@@ -53,6 +55,54 @@ GST_START_TEST (test_wrong_settings)
     expect_wrong_setting (cases[i].property, cases[i].value, cases[i].words);
   expect_wrong_setting ("username", long_name, "username cannot be sent");
   g_free (long_name);
+}
+
+GST_END_TEST;
+
+/* A password in the address is an error, and is forgotten at once: properties come into graphs and logs. */
+GST_START_TEST (test_login_in_the_address)
+{
+  static const gchar *const cases[][2] = {
+    {"mqtt://me:secret@localhost:1883", "mqtt://***@localhost:1883"},
+    {"mqtt://me:s@ecret@localhost", "mqtt://***@localhost"},
+    {"me:secret@localhost", "***@localhost"},
+    {"mqtt://@localhost", "mqtt://@localhost"},
+    {"mqtt://a@localhost", "mqtt://*@localhost"},
+    {"mqtt://localhost", "mqtt://localhost"},
+  };
+  GstElement *sink = new_sink ("mqtt", 1883, "t");
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    gchar *uri;
+
+    g_object_set (sink, "uri", cases[i][0], NULL);
+    g_object_get (sink, "uri", &uri, NULL);
+    fail_unless_equals_string (uri, cases[i][1]);
+    g_free (uri);
+  }
+  gst_object_unref (sink);
+}
+
+GST_END_TEST;
+
+/* The connection has the settings of the start. Later ones wait for the next start, and disturb no thread that reads. */
+GST_START_TEST (test_settings_in_ready)
+{
+  NEED_BROKER ();
+
+  static const gchar *const properties[] = { "uri", "username", "client-id", "user-properties", "will-topic" };
+  const guint port = free_port ();
+  Publisher publisher = publish_with (new_sink ("mqtt", port, "t"));
+  GSubprocess *broker;
+
+  push_numbers (&publisher, 1, 3);
+  expect_message (&publisher, GST_MESSAGE_WARNING, "No connection");
+  for (guint i = 0; i < 500; i++)
+    g_object_set (publisher.harness->element, properties[i % G_N_ELEMENTS (properties)], "\xff\xfe", NULL);
+  broker = start_broker (port, OPEN_TO_ALL);
+  wait_for_stat (&publisher, "published", 3);
+  close_publisher (&publisher);
+  stop_program (broker);
 }
 
 GST_END_TEST;
@@ -110,6 +160,8 @@ mqtt_setting_tests (void)
 
   tcase_set_timeout (tests, 60);
   tcase_add_test (tests, test_wrong_settings);
+  tcase_add_test (tests, test_login_in_the_address);
+  tcase_add_test (tests, test_settings_in_ready);
   tcase_add_test (tests, test_missing_ca_file);
   tcase_add_test (tests, test_settings_without_effect);
   return tests;

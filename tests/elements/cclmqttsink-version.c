@@ -28,7 +28,7 @@ GST_START_TEST (test_properties)
   {
     const gchar *version, *expected;
   } cases[] = {
-    {"auto", "site:door which:cam/1-x|600|{\"source\":\"cam/1\",\"seq\":1}"},
+    {"auto", "source:cam/1 site:door which:cam/1-x|600|{\"source\":\"cam/1\",\"seq\":1}"},
     {"3.1.1", "||{\"source\":\"cam/1\",\"seq\":1}"}
   };
   const guint port = free_port ();
@@ -45,6 +45,166 @@ GST_START_TEST (test_properties)
     push_numbers (&publisher, 1, 1);
     wait_for_stat (&publisher, "published", 1);
     expect_text (&listener, cases[i].expected);
+    close_publisher (&publisher);
+  }
+  close_listener (&listener);
+  stop_program (broker);
+}
+
+GST_END_TEST;
+
+static void
+push_text (Publisher * publisher, gconstpointer text, gsize size)
+{
+  fail_unless_equals_int (gst_harness_push (publisher->harness, gst_buffer_new_memdup (text, size)), GST_FLOW_OK);
+}
+
+static void
+expect_properties (Listener * listener, const gchar * properties, gsize size)
+{
+  gchar *const expected = g_strdup_printf ("%s|%" G_GSIZE_FORMAT, properties, size);
+
+  expect_text (listener, expected);
+  g_free (expected);
+}
+
+/* Each message carries the source and the schema of its line. What MQTT does not allow is left out, and the connection stays. */
+GST_START_TEST (test_line_properties)
+{
+  NEED_BROKER ();
+
+  static const gchar *const format[] = { "-V", "mqttv5", "-F", "%P|%l", NULL };
+  static const gchar with_zero[] = "{\"source\":\"a\0b\",\"schema\":\"s\"}";
+  static const struct
+  {
+    const gchar *line, *expected;
+  } cases[] = {
+    {"{\"schema\":\"ccl-blob-1\",\"source\":\"cam/1\"}", "source:cam/1 schema:ccl-blob-1"},
+    {"{\"objects\":[{\"source\":\"x\"}],\"source\":\"cam\"}", "source:cam"},
+    {"{\"source\":\"a\\u0001b\",\"schema\":\"s\"}", "schema:s"},
+    {"{\"source\":\"a\\u0000b\",\"schema\":\"s\"}", "schema:s"},
+    {"{\"source\":\"a\\uffffb\",\"schema\":\"s\"}", "schema:s"},
+    {"{\"source\":\"\377\376\",\"schema\":\"s\"}", "schema:s"},
+    {"no JSON", ""},
+    {"[1]", ""},
+  };
+  const guint port = free_port ();
+  GSubprocess *broker = start_broker (port, OPEN_TO_ALL);
+  Listener listener = listen_for (port, 100, format);
+  gchar *const source = g_strnfill (65536, 's'), *const long_line = g_strdup_printf ("{\"source\":\"%s\"}", source);
+  Publisher publisher = publish_with (new_sink ("mqtt", port, "t"));
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    push_text (&publisher, cases[i].line, strlen (cases[i].line));
+    expect_properties (&listener, cases[i].expected, strlen (cases[i].line));
+  }
+  push_text (&publisher, with_zero, sizeof with_zero - 1);
+  expect_properties (&listener, "schema:s", sizeof with_zero - 1);
+  push_text (&publisher, long_line, strlen (long_line));
+  expect_properties (&listener, "", strlen (long_line));
+  fail_unless_equals_uint64 (stat_of (&publisher, "connects"), 1);
+  wait_for_stat (&publisher, "published", G_N_ELEMENTS (cases) + 2);
+  close_publisher (&publisher);
+  g_free (long_line);
+  g_free (source);
+  close_listener (&listener);
+  stop_program (broker);
+}
+
+GST_END_TEST;
+
+/* The user's own value counts. A line that fits the broker's largest packet is not refused for its properties. */
+GST_START_TEST (test_line_properties_are_optional)
+{
+  NEED_BROKER ();
+
+  static const gchar *const format[] = { "-V", "mqttv5", "-F", "%P|%l", NULL };
+  const guint port = free_port ();
+  GSubprocess *broker = start_broker (port, OPEN_TO_ALL "\nmax_packet_size 400");
+  Listener listener = listen_for (port, 100, format);
+  gchar *const filling = g_strnfill (350, 'x'), *const line = g_strdup_printf ("{\"source\":\"c\",\"a\":\"%s", filling);
+  GstElement *sink = new_sink ("mqtt", port, "t");
+  Publisher publisher;
+
+  g_object_set (sink, "user-properties", "source=mine", NULL);
+  publisher = publish_with (sink);
+  push_numbers (&publisher, 1, 1);
+  expect_properties (&listener, "source:mine", strlen ("{\"source\":\"cam/1\",\"seq\":1}"));
+  close_publisher (&publisher);
+  publisher = publish_with (new_sink ("mqtt", port, "t"));
+  for (gsize size = 340; size <= strlen (line); size++)
+    push_text (&publisher, line, size);
+  wait_for_stat (&publisher, "published", strlen (line) - 339);
+  close_publisher (&publisher);
+  g_free (line);
+  g_free (filling);
+  close_listener (&listener);
+  stop_program (broker);
+}
+
+GST_END_TEST;
+
+/* A broker that takes few messages of QoS 2 at a time says that it is full: none is lost, and one warning says so. */
+GST_START_TEST (test_full_broker)
+{
+  NEED_BROKER ();
+
+  const guint port = free_port ();
+  GstElement *sink = new_sink ("mqtt", port, "t");
+  gboolean has_come[21] = { FALSE };
+  Publisher publisher;
+  GSubprocess *broker;
+  Listener listener;
+
+  g_object_set (sink, "qos-level", 2, NULL);
+  publisher = publish_with (sink);
+  push_numbers (&publisher, 1, 20);
+  broker = start_broker (port, OPEN_TO_ALL "\nmax_inflight_bytes 10");
+  listener = listen_for (port, 100, NULL);
+  expect_message_past (&publisher, GST_MESSAGE_WARNING, "No connection", "The broker is full: Quota exceeded");
+  wait_for_stat (&publisher, "published", 20);
+  expect_all_published (&publisher, 20);
+  fail_unless (gst_bus_pop_filtered (publisher.bus, GST_MESSAGE_WARNING) == NULL, "one warning is enough");
+  fail_unless_equals_uint64 (stat_of (&publisher, "connects"), 1);
+  for (guint i = 0; i < 20; i++) {
+    gchar *const line = g_data_input_stream_read_line (listener.lines, NULL, NULL, NULL);
+    const guint number = (guint) g_ascii_strtoull (strstr (line, "\"seq\":") + strlen ("\"seq\":"), NULL, 10);
+
+    fail_if (has_come[number], "message %u came twice", number);
+    has_come[number] = TRUE;
+    g_free (line);
+  }
+  close_publisher (&publisher);
+  close_listener (&listener);
+  stop_program (broker);
+}
+
+GST_END_TEST;
+
+/* An item of CBOR is published byte for byte, under its source, and has its type. In 3.1.1 it has none. */
+GST_START_TEST (test_content_type)
+{
+  NEED_BROKER ();
+
+  static const gchar *const format[] = { "-V", "mqttv5", "-F", "%t|%C|%x", NULL };
+  static const gchar *const versions[] = { "5", "3.1.1" };
+  static const gchar item[] = "\xa2\x66" "source\x61" "a\x61" "n\x0a";
+  const guint port = free_port ();
+  GSubprocess *broker = start_broker (port, OPEN_TO_ALL);
+  Listener listener = listen_for (port, 100, format);
+
+  for (guint i = 0; i < G_N_ELEMENTS (versions); i++) {
+    GstElement *sink = new_sink ("mqtt", port, "t/{source-id}");
+    Publisher publisher;
+
+    gst_util_set_object_arg (G_OBJECT (sink), "protocol-version", versions[i]);
+    publisher = publish_with (sink);
+    gst_harness_set_src_caps_str (publisher.harness, "application/cbor");
+    push_text (&publisher, item, sizeof item - 1);
+    push_numbers (&publisher, 1, 1);
+    wait_for_stat (&publisher, "published", 2);
+    expect_text (&listener, i ? "t/a||a266736f757263656161616e0a" : "t/a|application/cbor|a266736f757263656161616e0a");
+    expect_text (&listener, "t/cam_1||7b22736f75726365223a2263616d2f31222c22736571223a317d");
     close_publisher (&publisher);
   }
   close_listener (&listener);
@@ -169,6 +329,10 @@ mqtt_version_tests (void)
 
   tcase_set_timeout (tests, 60);
   tcase_add_test (tests, test_properties);
+  tcase_add_test (tests, test_line_properties);
+  tcase_add_test (tests, test_line_properties_are_optional);
+  tcase_add_test (tests, test_full_broker);
+  tcase_add_test (tests, test_content_type);
   tcase_add_test (tests, test_expiry);
   tcase_add_test (tests, test_no_permission);
   tcase_add_loop_test (tests, test_fallback, 0, 2);

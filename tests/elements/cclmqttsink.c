@@ -99,13 +99,16 @@ expect_message_past (Publisher * publisher, GstMessageType type, const gchar * p
 {
   GstMessage *message = gst_bus_timed_pop_filtered (publisher->bus, PATIENCE * 1000, type);
   GError *error = NULL;
+  gchar *debug = NULL;
 
   fail_unless (message != NULL, "no message about \"%s\"", words);
   if (type == GST_MESSAGE_ERROR)
-    gst_message_parse_error (message, &error, NULL);
+    gst_message_parse_error (message, &error, &debug);
   else
-    gst_message_parse_warning (message, &error, NULL);
+    gst_message_parse_warning (message, &error, &debug);
   gst_message_unref (message);
+  fail_if (strstr (error->message, "secret") || (debug && strstr (debug, "secret")), "the password is in a message");
+  g_free (debug);
   if (past && strstr (error->message, past))
     expect_message_past (publisher, type, past, words);
   else

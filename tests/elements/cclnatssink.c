@@ -52,11 +52,12 @@ GST_START_TEST (test_lines)
 
 GST_END_TEST;
 
-/* The pipeline starts before the server. */
+/* The pipeline starts before the server. Meanwhile the settings change. */
 GST_START_TEST (test_late_server)
 {
   NatsServers *servers;
   LinePublisher *publisher;
+  gchar *text;
 
   NEED_NATS ();
   servers = start_nats (1, NULL);
@@ -66,6 +67,11 @@ GST_START_TEST (test_late_server)
   push_lines (publisher, 50, 0);
   wait_for_message (publisher, GST_MESSAGE_WARNING, "No connection to the NATS", NULL);
   fail_unless_equals_uint64 (publisher_stat (publisher, "connected"), 0);
+  /* For the next start. The password is forgotten at once. */
+  g_object_set (publisher->harness->element, "servers", "me:secret@elsewhere", "username", "else", NULL);
+  g_object_get (publisher->harness->element, "servers", &text, NULL);
+  fail_unless_equals_string (text, "***@elsewhere");
+  g_free (text);
   revive_nats (servers, 0);
   wait_for_all_lines (publisher);
   expect_all_once (servers, publisher, 0);
@@ -143,6 +149,31 @@ GST_START_TEST (test_late_stream)
   add_nats_stream (servers, "blobs", "cams.>", 0);
   wait_for_all_lines (publisher);
   expect_all_once (servers, publisher, 0);
+  close_publisher (publisher);
+  stop_nats (servers);
+}
+
+GST_END_TEST;
+
+/* A stream that discards new lines is full: they wait until it has space. */
+GST_START_TEST (test_full_stream)
+{
+  NatsServers *servers;
+  LinePublisher *publisher;
+
+  NEED_NATS ();
+  servers = start_nats (1, NULL);
+  add_small_nats_stream (servers, "blobs", "cams.>", 30);
+  publisher = open_sink (servers, TOPIC, 3);
+  push_lines (publisher, 20, 0);
+  wait_for_message (publisher, GST_MESSAGE_WARNING, "The broker is full: maximum messages exceeded", NULL);
+  g_usleep (1000000);
+  fail_unless_equals_uint64 (publisher_stat (publisher, "published"), 30);
+  fail_unless (gst_bus_pop_filtered (publisher->bus, GST_MESSAGE_WARNING) == NULL, "one warning is enough");
+  enlarge_nats_stream (servers, "blobs", "cams.>");
+  wait_for_all_lines (publisher);
+  expect_all_once (servers, publisher, 0);
+  fail_unless_equals_uint64 (publisher_stat (publisher, "connects"), 1);
   close_publisher (publisher);
   stop_nats (servers);
 }
@@ -249,6 +280,7 @@ cclnatssink_suite (void)
   tcase_add_test (tests, test_killed_server);
   tcase_add_test (tests, test_large_line);
   tcase_add_test (tests, test_late_stream);
+  tcase_add_test (tests, test_full_stream);
   tcase_add_test (tests, test_login);
   tcase_add_test (tests, test_permission);
   tcase_add_test (tests, test_wrong_settings);

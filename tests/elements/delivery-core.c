@@ -186,6 +186,92 @@ GST_START_TEST (test_later)
 
 GST_END_TEST;
 
+/* A full broker took some of the messages under way: the others wait again in order, and are sent one by one. */
+GST_START_TEST (test_full)
+{
+  Link link;
+
+  open_link (&link, 5);
+  push_letters (&link, "abcdefg");
+  gst_ccl_delivery_connected (link.delivery);
+  expect_sent (&link, "abcde");
+  gst_ccl_delivery_postponed (link.delivery, g_array_index (link.ids, guint64, 4), "full");
+  gst_ccl_delivery_postponed (link.delivery, g_array_index (link.ids, guint64, 1), "full");
+  gst_ccl_delivery_postponed (link.delivery, 77, "not known");
+  acknowledge (&link, 0);
+  acknowledge (&link, 2);
+  g_usleep (20000);
+  fail_unless_equals_uint64 (get_stats (&link).sent, 5);
+  fail_unless_equals_uint64 (gst_ccl_delivery_n_undelivered (link.delivery), 5);
+  acknowledge (&link, 3);
+  gst_ccl_delivery_resume (link.delivery);
+  expect_sent (&link, "abcdeb");
+  g_usleep (20000);
+  fail_unless_equals_uint64 (get_stats (&link).sent, 6);
+  gst_ccl_delivery_postponed (link.delivery, g_array_index (link.ids, guint64, 5), "full");
+  gst_ccl_delivery_lost (link.delivery, "broken");
+  gst_ccl_delivery_connected (link.delivery);
+  for (guint i = 6; i < 10; i++) {
+    expect_sent (&link, (const gchar *[]) { "abcdebb", "abcdebbe", "abcdebbef", "abcdebbefg" }[i - 6]);
+    acknowledge (&link, i);
+  }
+  wait_for_acknowledged (&link, 7);
+  fail_unless_equals_int (link.n_full, 1);
+  stop_link_with (&link, 0);
+}
+
+GST_END_TEST;
+
+/* What the broker postponed comes before what was in flight with it and is lost. */
+GST_START_TEST (test_full_and_lost)
+{
+  Link link;
+
+  open_link (&link, 4);
+  push_letters (&link, "abcde");
+  gst_ccl_delivery_connected (link.delivery);
+  expect_sent (&link, "abcd");
+  gst_ccl_delivery_postponed (link.delivery, g_array_index (link.ids, guint64, 1), "full");
+  gst_ccl_delivery_lost (link.delivery, "broken");
+  gst_ccl_delivery_connected (link.delivery);
+  for (guint i = 4; i < 9; i++) {
+    gchar *const expected = g_strndup ("abcdabcde", i + 1);
+
+    expect_sent (&link, expected);
+    acknowledge (&link, i);
+    g_free (expected);
+  }
+  wait_for_acknowledged (&link, 5);
+  stop_link_with (&link, 0);
+}
+
+GST_END_TEST;
+
+/* The broker is full before send() returns. */
+GST_START_TEST (test_full_inside)
+{
+  Link link;
+
+  open_link (&link, 2);
+  link.is_full = TRUE;
+  push_letters (&link, "ab");
+  gst_ccl_delivery_connected (link.delivery);
+  expect_sent (&link, "a");
+  for (guint i = 0; i < 20000 && get_stats (&link).queued < 2; i++)
+    g_usleep (1000);
+  fail_unless_equals_int (get_stats (&link).queued, 2);
+  g_mutex_lock (&link.lock);
+  link.is_full = FALSE;
+  g_mutex_unlock (&link.lock);
+  gst_ccl_delivery_resume (link.delivery);
+  expect_sent (&link, "aa");
+  acknowledge (&link, 1);
+  expect_sent (&link, "aab");
+  stop_link_with (&link, 1);
+}
+
+GST_END_TEST;
+
 /* The answer may come before send() returns. */
 GST_START_TEST (test_answer_inside)
 {
@@ -332,6 +418,9 @@ delivery_core_suite (void)
   tcase_add_test (tc, test_at_most_once);
   tcase_add_test (tc, test_refused);
   tcase_add_test (tc, test_later);
+  tcase_add_test (tc, test_full);
+  tcase_add_test (tc, test_full_and_lost);
+  tcase_add_test (tc, test_full_inside);
   tcase_add_test (tc, test_answer_inside);
   tcase_add_test (tc, test_poison);
   tcase_add_test (tc, test_broken_broker);

@@ -185,7 +185,7 @@ static void
 run_seed (guint32 seed)
 {
   static const GstCclDeliveryTransport functions = { start_wire, stop_wire, send_by_wire };
-  static const GstCclDeliveryOwner calls = { on_state, on_text, on_refused, on_text };
+  static const GstCclDeliveryOwner calls = { on_state, on_text, on_refused, on_text, on_text };
   const GstCclDeliverySettings settings = {.max_in_flight = 1 + seed % 40 };
   const GstCclDeliveryLimits limits = { GST_CCL_OVERFLOW_BLOCK, 100, 1 << 20 };
   Wire wire = {.random = g_rand_new_with_seed (seed),.wire = g_array_new (FALSE, FALSE, sizeof (Line)) };

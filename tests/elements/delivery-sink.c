@@ -116,6 +116,23 @@ GST_START_TEST (test_message)
 
 GST_END_TEST;
 
+/* Its last bytes are no line's end. */
+GST_START_TEST (test_cbor)
+{
+  static const gchar item[] = "\xa2\x66" "source\x66" "door/1\x61" "n\x82\x0d\x0a";
+  GstHarness *const harness = new_sink ("topic=a/{source-id}");
+
+  gst_harness_set_src_caps_str (harness, "application/cbor, schema=(string)ccl-blob-1");
+  pretend_connected (harness);
+  push (harness, item);
+  expect_sent (1);
+  fail_unless_equals_string (last.topic, "a/door_1");
+  fail_unless_equals_string (last.payload, item);
+  close_sink (harness);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_defaults)
 {
   GstHarness *const harness = new_sink ("");
@@ -281,6 +298,7 @@ delivery_sink_suite (void)
   GST_ELEMENT_REGISTER (cclmqttsink, NULL);
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_message);
+  tcase_add_test (tc, test_cbor);
   tcase_add_test (tc, test_unreadable_buffer);
   tcase_add_test (tc, test_defaults);
   tcase_add_test (tc, test_settings_while_playing);

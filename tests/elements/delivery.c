@@ -6,6 +6,7 @@
 #include <gst/check/gstcheck.h>
 
 #include "delivery/gstcclmqttaddress.h"
+#include "delivery/gstcclline.h"
 #include "delivery/gstccltopic.h"
 
 GST_DEBUG_CATEGORY (gst_ccl_mqtt_sink_debug);
@@ -86,7 +87,149 @@ GST_START_TEST (test_topics)
   check_topic ("a/{source-id}", "no JSON", "a/unknown");
   check_topic ("a/{source-id}", "", "a/unknown");
   check_topic ("a/{source-id}", "{\"source\":null}", "a/unknown");
-  check_topic ("a/{source-id}", "{\"source\":\"cam\"} x", "a/unknown");
+}
+
+GST_END_TEST;
+
+static void
+check_text (const gchar * line, gsize size, const gchar * name, const gchar * expected)
+{
+  gchar *const text = gst_ccl_line_get_text (line, size, name);
+
+  fail_unless_equals_string (text, expected);
+  g_free (text);
+}
+
+/* What a line says about itself: nothing behind it is read, and nothing that is not valid taken. */
+GST_START_TEST (test_texts)
+{
+  static const gchar *const cases[][2] = {
+    {"{\"source\":\"cam\"", "cam"},
+    {" { \"a\" : [1,\"]\",{\"source\":\"x\"}] , \"b\":-1.5e3,\"c\":{\"d\":[]},\"source\" : \"cam\" } x", "cam"},
+    {"{\"source\":\"first\",\"source\":\"second\"}", "first"},
+    {"{\"source\":\"a\\\"b\\u00e9\\ud83d\\ude00\\n\"}", "a\"b\303\251\360\237\230\200\n"},
+    {"{\"source\":\"a\\u0000b\"}", NULL},
+    {"{\"source\":\"a\\ud83d\"}", NULL},
+    {"{\"source\":\"a\\x\"}", NULL},
+    {"{\"source\":\"a\\\"", NULL},
+    {"{\"source\":\"a", NULL},
+    {"{\"source\":\"", NULL},
+    {"{\"source\":\"\"}", NULL},
+    {"{\"source\":\"a\001\"}", NULL},
+    {"{\"source\":\"\377\376\"}", NULL},
+    {"{\"source\":", NULL},
+    {"{\"source\"", NULL},
+    {"{\"source", NULL},
+    {"{\"sources\":\"a\"}", NULL},
+    {"{\"a\":1 \"source\":\"a\"}", NULL},
+    {"{\"a\":\"source\",\"b\":\"c\"}", NULL},
+    {"{\"a\":{\"source\":\"x\"}}", NULL},
+    {"[\"source\",\"a\"]", NULL},
+    {"{", NULL},
+    {"", NULL},
+  };
+  static const gchar with_zero[] = "{\"source\":\"a\0b\"}", zero_behind[] = "{\"source\":\"a\",\0\"b\"}";
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    check_text (cases[i][0], strlen (cases[i][0]), "source", cases[i][1]);
+  check_text (with_zero, sizeof with_zero - 1, "source", NULL);
+  check_text (zero_behind, sizeof zero_behind - 1, "source", "a");
+  check_text ("{\"schema\":\"s\",\"source\":\"x\"}", 27, "schema", "s");
+}
+
+GST_END_TEST;
+
+/* A long line costs no time. Parsing this one takes a hundred times longer. */
+GST_START_TEST (test_long_line)
+{
+  gchar *const blobs = g_strnfill (10000000, ' ');
+  gchar *const line = g_strdup_printf ("{\"source\":\"cam\",\"blobs\":[%s]}", blobs);
+  const gsize size = strlen (line);
+  const gint64 start = g_get_monotonic_time ();
+
+  for (guint i = 0; i < 1000; i++)
+    check_text (line, size, "source", "cam");
+  fail_unless (g_get_monotonic_time () - start < 5 * G_USEC_PER_SEC);
+  g_free (line);
+  g_free (blobs);
+}
+
+GST_END_TEST;
+
+typedef struct
+{
+  const gchar *bytes;
+  gsize size;
+  const gchar *expected;
+} CborCase;
+
+#define CBOR_CASE(bytes, expected) { bytes, sizeof bytes - 1, expected }
+#define SOURCE "\x66" "source"
+
+/* Of the copy, which is as long as the item, no byte beyond the end is read. */
+static void
+check_cbor (const gchar * bytes, gsize size, const gchar * expected)
+{
+  gchar *const copy = g_memdup2 (bytes, size);
+  gchar *const topic = gst_ccl_topic_expand ("{source-id}", copy, size);
+
+  fail_unless_equals_string (topic, expected);
+  g_free (topic);
+  g_free (copy);
+}
+
+GST_START_TEST (test_cbor)
+{
+  static const CborCase cases[] = {
+    CBOR_CASE ("\xa1" SOURCE "\x63" "cam", "cam"),
+    CBOR_CASE ("\xa1" SOURCE "\x78\x05" "a/b+c", "a_b_c"),
+    CBOR_CASE ("\xa1" SOURCE "\x7b\0\0\0\0\0\0\0\x03" "cam", "cam"),
+    CBOR_CASE ("\xbb\0\0\0\0\0\0\0\x02\x61" "a\x20" SOURCE "\x63" "cam", "cam"),
+    /* Behind an object, an array, a tag, bytes and numbers of each length. */
+    CBOR_CASE ("\xa6\x61" "a\xa2\x61" "b\x82\x01\xf6\x61" "c\x80\x61" "b\xc1\x1a\x01\x02\x03\x04\x61"
+        "c\x42\xff\x00\x61" "d\xfb\1\2\3\4\5\6\7\x08\x61" "e\xf9\x3c\x00" SOURCE "\x63" "cam", "cam"),
+    CBOR_CASE ("\xa1" SOURCE "\x01", "unknown"),
+    CBOR_CASE ("\xa1" SOURCE "\x60", "unknown"),
+    CBOR_CASE ("\xa1" SOURCE "\x63" "a\0b", "unknown"),
+    CBOR_CASE ("\xa1" SOURCE "\x62\xff\xff", "unknown"),
+    CBOR_CASE ("\xa1" SOURCE "\x7f\x63" "cam\xff", "unknown"),
+    CBOR_CASE ("\xa1\x01" SOURCE, "unknown"),
+    CBOR_CASE ("\xa0", "unknown"),
+    CBOR_CASE ("\xbf" SOURCE "\x63" "cam\xff", "unknown"),
+    CBOR_CASE ("\x82" SOURCE "\x63" "cam", "unknown"),
+    CBOR_CASE ("\xa2\x61" "a\x9b\xff\xff\xff\xff\xff\xff\xff\xff", "unknown"),
+    CBOR_CASE ("\xa2\x61" "a\xbb\x80\0\0\0\0\0\0\x01", "unknown"),
+    CBOR_CASE ("\xa2\x61" "a\x5b\xff\xff\xff\xff\xff\xff\xff\xff", "unknown"),
+    CBOR_CASE ("\xbb\xff\xff\xff\xff\xff\xff\xff\xff\x61" "a\x01", "unknown"),
+    CBOR_CASE ("\xa1\x7b\xff\xff\xff\xff\xff\xff\xff\xff", "unknown"),
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    check_cbor (cases[i].bytes, cases[i].size, cases[i].expected);
+    for (gsize size = 0; size < cases[i].size && strcmp (cases[i].expected, "unknown"); size++)
+      check_cbor (cases[i].bytes, size, "unknown");
+  }
+}
+
+GST_END_TEST;
+
+/* Nested deeper than a stack is: a reader that calls itself would exceed it. */
+GST_START_TEST (test_deep_cbor)
+{
+  static const gchar head[] = "\xa2\x61" "a", tail[] = SOURCE "\x63" "cam";
+  static const guint8 nesting[] = { 0x81, 0xc1, 0xa1 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (nesting); i++) {
+    GString *const item = g_string_new_len (head, sizeof head - 1);
+    const gsize start = item->len;
+
+    g_string_set_size (item, start + 300000);
+    memset (item->str + start, nesting[i], 300000);
+    g_string_append_c (item, 0x01);
+    g_string_append_len (item, tail, sizeof tail - 1);
+    check_cbor (item->str, item->len, nesting[i] == 0xa1 ? "unknown" : "cam");
+    g_string_free (item, TRUE);
+  }
 }
 
 GST_END_TEST;
@@ -96,10 +239,13 @@ GST_START_TEST (test_deep_topic)
 {
   gchar *const brackets = g_strnfill (300000, '['), *const braces = g_strnfill (300000, '{');
   gchar *const inside = g_strconcat ("{\"source\":\"cam\",\"a\":", brackets, NULL);
+  gchar *const behind = g_strconcat ("{\"a\":", brackets, ",\"source\":\"cam\"}", NULL);
 
   check_topic ("a/{source-id}", brackets, "a/unknown");
   check_topic ("a/{source-id}", braces, "a/unknown");
-  check_topic ("a/{source-id}", inside, "a/unknown");
+  check_topic ("a/{source-id}", inside, "a/cam");
+  check_topic ("a/{source-id}", behind, "a/unknown");
+  g_free (behind);
   g_free (inside);
   g_free (braces);
   g_free (brackets);
@@ -134,7 +280,11 @@ delivery_suite (void)
   tcase_add_test (tc, test_addresses);
   tcase_add_test (tc, test_wrong_addresses);
   tcase_add_test (tc, test_topics);
+  tcase_add_test (tc, test_texts);
+  tcase_add_test (tc, test_long_line);
   tcase_add_test (tc, test_deep_topic);
+  tcase_add_test (tc, test_cbor);
+  tcase_add_test (tc, test_deep_cbor);
   tcase_add_test (tc, test_long_source);
   return suite;
 }

@@ -21,11 +21,12 @@ send_by_link (gpointer transport, const GstCclDeliveryMessage * message, gchar *
   Link *const link = transport;
   const gchar letter = *(const gchar *) g_bytes_get_data (message->payload, NULL);
   GstCclSendResult result;
-  gboolean answers;
+  gboolean answers, is_full;
 
   g_mutex_lock (&link->lock);
   result = link->result;
   answers = link->answers_inside;
+  is_full = link->is_full;
   if (result <= GST_CCL_SEND_ACCEPTED_ONCE) {
     g_array_append_val (link->ids, message->id);
     g_string_append_c (link->letters, letter);
@@ -36,6 +37,8 @@ send_by_link (gpointer transport, const GstCclDeliveryMessage * message, gchar *
     g_usleep (link->send_time);
   if (answers)
     gst_ccl_delivery_acknowledged (link->delivery, message->id);
+  if (is_full)
+    gst_ccl_delivery_postponed (link->delivery, message->id, "full");
   return result;
 }
 
@@ -71,11 +74,17 @@ on_warning (gpointer owner, const gchar * text)
   count (owner, &((Link *) owner)->n_warnings);
 }
 
+static void
+on_full (gpointer owner, const gchar * reason)
+{
+  count (owner, &((Link *) owner)->n_full);
+}
+
 gboolean
 try_link (Link * link, const GstCclDeliverySettings * settings, const GstCclDeliveryLimits * limits, GError ** error)
 {
   static const GstCclDeliveryTransport functions = { start_link, stop_link, send_by_link };
-  static const GstCclDeliveryOwner calls = { on_connected, on_disconnected, on_refused, on_warning };
+  static const GstCclDeliveryOwner calls = { on_connected, on_disconnected, on_refused, on_warning, on_full };
 
   *link = (Link) {
   .ids = g_array_new (FALSE, FALSE, sizeof (guint64)),.letters = g_string_new (NULL)};

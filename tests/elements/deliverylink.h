@@ -22,8 +22,9 @@ typedef struct
   gchar poison;                 /* a payload that begins with it sets `is_poisoned` */
   gboolean is_poisoned;
   gboolean answers_inside;      /* acknowledged() comes from inside send() */
+  gboolean is_full;             /* postponed() does */
   gulong send_time;             /* microseconds that send() takes */
-  guint n_connected, n_disconnected, n_refused, n_warnings;
+  guint n_connected, n_disconnected, n_refused, n_warnings, n_full;
 } Link;
 
 /* A core with this link and these limits (NULL: the default). FALSE: it does not start; the link needs no closing. */

@@ -192,7 +192,7 @@ GST_END_TEST;
 static void
 check_line (const GstCclJsonFrame * frame, GstCclJsonSchema schema, const gchar * expected)
 {
-  gchar *const line = g_string_free (gst_ccl_json_line (frame, schema, 2), FALSE);
+  gchar *const line = g_string_free (gst_ccl_json_line (frame, schema, (GstCclJsonFormat) {.precision = 2 }), FALSE);
 
   fail_unless_equals_string (line, expected);
   g_free (line);

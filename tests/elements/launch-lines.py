@@ -103,6 +103,11 @@ def has_element(name):
     return subprocess.run(["gst-inspect-1.0", "--exists", "--atleast-version=0.1", name], check=False).returncode == 0
 
 
+def writes_cbor():
+    return "application/cbor" in subprocess.run(["gst-inspect-1.0", "cclmeta2json"], capture_output=True, text=True,
+                                                check=False).stdout
+
+
 class LaunchLines(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -148,6 +153,8 @@ class LaunchLines(unittest.TestCase):
                     for element in OPTIONAL:
                         if element in line and not has_element(element):
                             self.skipTest(f"built without {element}")
+                    if "application/cbor" in line and not writes_cbor():
+                        self.skipTest("built without libcbor")
                     if "cclmqttsink" in line:
                         self.run_published(line, folder)
                     elif "cclnatssink" in line:

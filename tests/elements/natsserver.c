@@ -138,33 +138,69 @@ open_context (natsConnection * connection)
   return context;
 }
 
+typedef natsStatus (*SetStream) (jsStreamInfo **, jsCtx *, jsStreamConfig *, jsOptions *, jsErrCode *);
+
 /* A cluster chooses its leader first. */
-void
-add_nats_stream (NatsServers * servers, const gchar * name, const gchar * subject, guint max_message)
+static void
+set_stream (NatsServers * servers, jsStreamConfig * config, SetStream set)
 {
   natsConnection *const connection = connect_to (servers);
   jsCtx *const context = open_context (connection);
   const gint64 end = g_get_monotonic_time () + PATIENCE;
-  jsStreamConfig config;
   jsErrCode code;
   natsStatus status;
 
-  jsStreamConfig_Init (&config);
-  config.Name = name;
-  config.Subjects = &subject;
-  config.SubjectsLen = 1;
-  config.Storage = js_FileStorage;
-  config.Replicas = servers->n;
-  if (max_message)
-    config.MaxMsgSize = (gint32) max_message;
   do {
-    status = js_AddStream (NULL, context, &config, NULL, &code);
+    status = set (NULL, context, config, NULL, &code);
     if (status != NATS_OK)
       g_usleep (100000);
   } while (status != NATS_OK && g_get_monotonic_time () < end);
   fail_unless (status == NATS_OK, "no stream: %s, %d", natsStatus_GetText (status), code);
   jsCtx_Destroy (context);
   natsConnection_Destroy (connection);
+}
+
+static jsStreamConfig
+stream_config (const NatsServers * servers, const gchar * name, const gchar ** subject)
+{
+  jsStreamConfig config;
+
+  jsStreamConfig_Init (&config);
+  config.Name = name;
+  config.Subjects = subject;
+  config.SubjectsLen = 1;
+  config.Storage = js_FileStorage;
+  config.Replicas = servers->n;
+  return config;
+}
+
+void
+add_nats_stream (NatsServers * servers, const gchar * name, const gchar * subject, guint max_message)
+{
+  jsStreamConfig config = stream_config (servers, name, &subject);
+
+  if (max_message)
+    config.MaxMsgSize = (gint32) max_message;
+  set_stream (servers, &config, js_AddStream);
+}
+
+void
+add_small_nats_stream (NatsServers * servers, const gchar * name, const gchar * subject, guint max_messages)
+{
+  jsStreamConfig config = stream_config (servers, name, &subject);
+
+  config.MaxMsgs = max_messages;
+  config.Discard = js_DiscardNew;
+  set_stream (servers, &config, js_AddStream);
+}
+
+void
+enlarge_nats_stream (NatsServers * servers, const gchar * name, const gchar * subject)
+{
+  jsStreamConfig config = stream_config (servers, name, &subject);
+
+  config.Discard = js_DiscardNew;
+  set_stream (servers, &config, js_UpdateStream);
 }
 
 static guint64

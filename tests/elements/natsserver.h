@@ -40,6 +40,10 @@ gchar *nats_addresses (const NatsServers * servers);
 /* Adds a stream for a subject, with a replica on each server. `max_message`: bytes of a message (0: no limit). */
 void add_nats_stream (NatsServers * servers, const gchar * name, const gchar * subject, guint max_message);
 
+/* A stream that takes `max_messages` and then no more, and that it takes any number from now on. */
+void add_small_nats_stream (NatsServers * servers, const gchar * name, const gchar * subject, guint max_messages);
+void enlarge_nats_stream (NatsServers * servers, const gchar * name, const gchar * subject);
+
 /* The payloads that a stream holds, the oldest first; with their subjects if `subjects` is not NULL. */
 GPtrArray *read_nats_stream (NatsServers * servers, const gchar * name, GPtrArray ** subjects);
 

@@ -34,6 +34,8 @@ TEXTS = {
         'blobs\0{"source":"cam1"}', 'cams/{source-id}/blobs\0{"source":"a/b+c#d","blobs":[]}',
         '{source-id}{source-id}\0{"source":""}', '{source-id}\0' + 300 * "[", '{source-id}\0{"source":1}',
         '{source-id}\0not JSON', '{source-id}\0{"source":"\\u002f\\u00e4"}', '{source-id}\0{"source":["x"]}',
+        b"{source-id}\0\xa3\x61a\x82\xf6\xa1\x61b\x19\1\0\x61c\xfb\1\2\3\4\5\6\7\x08\x66source\x65a/b+c",
+        b"{source-id}\0\xa2\x61a\x9b\xff\xff\xff\xff\xff\xff\xff\xff", b"{source-id}\0\xa1\x66source\x79\0\3cam",
     ],
     "zones": [
         '{"zones":[]}',
@@ -143,7 +145,7 @@ METAS += [bytes([chain, 0, 1]) + SEGMENTS[i] + change + b"\0" for chain in (8, 9
 
 def main():
     top = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "corpus")
-    inputs = {target: [text.encode() for text in texts] for target, texts in TEXTS.items()}
+    inputs = {target: [text if isinstance(text, bytes) else text.encode() for text in texts] for target, texts in TEXTS.items()}
     inputs |= {"background": BACKGROUNDS, "flat": FLAT, "frames": FRAMES, "metas": METAS}
     for target, seeds in inputs.items():
         (top / target).mkdir(parents=True, exist_ok=True)

@@ -38,6 +38,12 @@ same("pixels", geometry.relative({zones: [{name: "p", circle: [100, 50, 25]}, {n
      [{name: "p", circle: [0.5, 0.5, 0.25]}, {name: "q", line: [[0, 0], [1, 1]]}]);
 same("name", geometry.newName([{name: "line 1"}, {name: "line 3"}], "line"), "line 2");
 
+const place = (x, y) => ({x, y, w: 40, h: 10});
+same("free", geometry.freePlace(place(50, 50), [], 100).y, 50);
+same("moved down", geometry.freePlace(place(50, 50), [place(60, 48), place(50, 62)], 100).y, 80);
+same("moved up", geometry.freePlace(place(50, 95), [place(50, 95)], 100).y, 85);
+same("beside", geometry.freePlace(place(50, 50), [place(90, 50)], 100).y, 50);
+
 const undo = new Undo(2);
 let state = 0;
 for (const next of [1, 2, 3]) {

@@ -160,8 +160,14 @@ class Tables(unittest.TestCase):
                       {"foreground": "equal", "threshold": 1}):
             with self.subTest(wrong), self.assertRaises(ValueError):
                 gstccl.analyze(label_map, **wrong)
-        with self.assertRaisesRegex(gstccl.UnsupportedError, "no features"):
-            gstccl.analyze(label_map, foreground="equal", features="shape")
+        ring = np.full((5, 5), 3, np.uint8)
+        ring[1:4, 1:4] = 0
+        ring[2, 2] = 9
+        table = gstccl.analyze(ring, foreground="equal", features=("shape", "hull", "holes", "intensity"), picture=ring)
+        for column, expected in (("n_holes", [1, 0]), ("area_convex", [25, 1]), ("area_filled", [25, 1]),
+                                 ("intensity_mean", [3, 9])):
+            self.assertEqual(table[column].tolist(), expected)
+        self.assertEqual((table.holes["area"].tolist(), table.holes["area_filled"].tolist()), ([8], [9]))
 
     def test_hull(self):
         plus = np.pad(np.array([[0, 1, 0], [1, 1, 1], [0, 1, 0]], np.uint8), 1)

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: gst-ccl contributors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """gstccl beside scipy.ndimage.label() and skimage.measure.regionprops() on random and smooth masks."""
+import itertools
 import unittest
 
 from module import gstccl, np, skip
@@ -68,6 +69,27 @@ class Peers(unittest.TestCase):
                             if cc3d:
                                 self.check_map(values, connectivity, cc3d.connected_components(values, connectivity=connectivity))
 
+    def test_label_map_features(self):
+        rng = np.random.default_rng(38)
+        smooth = ndimage.gaussian_filter(rng.standard_normal((90, 120)), 2)
+        maps = {"noise": rng.choice(np.arange(3, dtype=np.uint8), (40, 65), p=(0.1, 0.65, 0.25)),
+                "smooth": np.digitize(smooth, (-0.15, 0.02)).astype(np.uint16) * 300}
+        for (name, values), (connectivity, structure) in itertools.product(maps.items(), ((4, np.ones((3, 3))), (8, None))):
+            table = gstccl.analyze(values, foreground="equal", connectivity=connectivity, labels=True,
+                                   features=("shape", "hull", "holes", "intensity"), picture=values)
+            self.assertGreater(table["n_holes"].max(), 0)
+            for blob in table:
+                box = table.labels[blob["y0"]:blob["y1"], blob["x0"]:blob["x1"]] == blob["label"]
+                alone = np.pad(box, 1)
+                with self.subTest(map=name, connectivity=connectivity, label=blob["label"]):
+                    filled = ndimage.binary_fill_holes(alone, structure)
+                    self.assertEqual(blob["area_filled"], np.count_nonzero(filled))
+                    self.assertEqual(blob["n_holes"], ndimage.label(filled & ~alone, structure)[1])
+                    self.assertEqual(blob["intensity_mean"], blob["class_id"])
+                    if measure:
+                        self.assertEqual(blob["euler_number"], measure.euler_number(alone, connectivity // 4))
+                        self.assertAlmostEqual(blob["perimeter_crofton"], measure.perimeter_crofton(alone, 4), 9)
+
     def test_volumes(self):
         rng = np.random.default_rng(36)
         for connectivity, structure in ((4, None), (8, np.ones((3, 3, 3)))):
@@ -79,6 +101,22 @@ class Peers(unittest.TestCase):
                     self.assertEqual(table.n_found, n)
                     pairs = np.unique(np.stack([expected.ravel(), table.labels.ravel()]), axis=1)
                     self.assertEqual(pairs.shape[1], len(np.unique(expected)))
+
+    @unittest.skipUnless(cc3d, "needs cc3d")
+    def test_volumes_of_label_maps(self):
+        rng = np.random.default_rng(39)
+        for shape, n_values, connectivity in itertools.product(((1, 9, 70), (12, 33, 130), (30, 5, 7)), (2, 3, 6), (4, 8)):
+            values = rng.integers(0, n_values, shape).astype(np.uint16)
+            with self.subTest(shape=shape, n_values=n_values, connectivity=connectivity):
+                expected = cc3d.connected_components(values, connectivity=6 if connectivity == 4 else 26)
+                table = gstccl.analyze_volume(values, foreground="equal", connectivity=connectivity, labels=True)
+                pairs = np.unique(np.stack([expected.ravel(), table.labels.ravel()]), axis=1)
+                self.assertEqual(pairs.shape[1], len(np.unique(expected)))
+                self.assertEqual(table.n_found, expected.max())
+                sizes = np.bincount(table.labels.ravel(), minlength=table.n_found + 1)
+                np.testing.assert_array_equal(sizes[1:], table["voxels"])
+                self.assertEqual(table["class_id"].tolist(),
+                                 values[table["frame0"], table["first_y"], table["first_x"]].tolist())
 
     def test_holes(self):
         for connectivity, structure in ((4, np.ones((3, 3))), (8, None)):

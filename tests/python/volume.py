@@ -58,6 +58,26 @@ class Volumes(unittest.TestCase):
         self.assertEqual(len(gstccl.analyze_volume(stack, invert=True, threshold=100)),
                          len(gstccl.analyze_volume(stack <= 100)))
 
+    def test_label_maps(self):
+        """Each value alone is a stack of masks."""
+        rng = np.random.default_rng(5)
+        for kind, connectivity, background in itertools.product((np.uint8, np.uint16), (4, 8), (0, 2)):
+            values = rng.integers(0, 3, (5, 12, 70)).astype(kind)
+            with self.subTest(kind=kind, connectivity=connectivity, background=background):
+                table = gstccl.analyze_volume(values, foreground="equal", background=background, connectivity=connectivity,
+                                              labels=True)
+                expected = [labelled(values == value, connectivity) for value in set(range(3)) - {background}]
+                self.assertEqual(table.n_found, sum(n for _, n in expected))
+                for of_value, _ in expected:
+                    pairs = np.unique(np.stack([of_value[of_value > 0], table.labels[of_value > 0]]), axis=1)
+                    self.assertEqual(pairs.shape[1], of_value.max())
+                first = values[table["frame0"], table["first_y"], table["first_x"]]
+                self.assertEqual(table["class_id"].tolist(), first.tolist())
+                self.assertTrue((np.diff(table["label"]) == 1).all())
+        with self.assertRaisesRegex(ValueError, "equal"):
+            gstccl.analyze_volume(values, foreground="same")
+        self.assertNotIn("class_id", gstccl.analyze_volume(values).blobs.dtype.names)
+
     def test_full_table(self):
         stack = np.zeros((3, 5, 5), bool)
         stack[::2, ::2, ::2] = True

@@ -43,6 +43,16 @@ export function centre(points) {
   return [points.reduce((sum, p) => sum + p[0], 0) / n, points.reduce((sum, p) => sum + p[1], 0) / n];
 }
 
+// The box {x, y, w, h} where none of `taken` is: moved down, or up where the frame ends; as it is if there is no room.
+export function freePlace(box, taken, height) {
+  const isFree = y => taken.every(other => Math.abs(other.x - box.x) * 2 >= other.w + box.w || Math.abs(other.y - y) >= box.h);
+  for (const step of [box.h, -box.h])
+    for (let y = box.y; y >= box.h && y <= height; y += step)
+      if (isFree(y))
+        return {...box, y};
+  return box;
+}
+
 // From the middle of a line to its right side, seen from its first point towards its second: forward. In pixels.
 export function forwardArrow([a, b], length) {
   const middle = centre([a, b]);

@@ -113,7 +113,8 @@ gst_ccl_delivery_start (GstCclDelivery * self, const GstCclDeliverySettings * se
   self->suspicion = (GstCclDeliverySuspicion) {
   0};
   self->next_id = 1;
-  self->is_stopping = self->is_blocked = self->outage_reported = self->refusal_reported = FALSE;
+  self->is_stopping = self->is_blocked = self->is_full = self->outage_reported = self->refusal_reported = FALSE;
+  self->full_until = self->cautious_until = 0;
   self->sending = 0;
   if (!start_spool (self, settings, error))
     return FALSE;

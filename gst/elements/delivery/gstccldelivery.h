@@ -91,7 +91,15 @@ void gst_ccl_delivery_not_connected (GstCclDelivery * delivery, const gchar * re
 void gst_ccl_delivery_acknowledged (GstCclDelivery * delivery, guint64 id);
 void gst_ccl_delivery_refused (GstCclDelivery * delivery, guint64 id, const gchar * reason);
 
-/* For transports. After GST_CCL_SEND_LATER: there is space again. */
+/* For transports. The broker has no space for the message at present: it waits again, in order, and nothing is sent until
+ * resume() or connected(). For the next minute messages are sent one by one, so that none overtakes. Reports as full() does.
+ * Ignores an id that is not known. */
+void gst_ccl_delivery_postponed (GstCclDelivery * delivery, guint64 id, const gchar * reason);
+
+/* For transports. Reports that the broker is full, once until a minute has passed without such a call. */
+void gst_ccl_delivery_full (GstCclDelivery * delivery, const gchar * reason);
+
+/* For transports. After GST_CCL_SEND_LATER or postponed(): there may be space again. */
 void gst_ccl_delivery_resume (GstCclDelivery * delivery);
 
 /* For transports: 16 hexadecimal digits. With `id` they name a message in the world, for de-duplication. With a spool the
@@ -165,6 +173,7 @@ typedef struct
   void (*disconnected) (gpointer owner, const gchar * reason);  /* once per outage and reason */
   void (*refused) (gpointer owner, const gchar * topic, const gchar * reason);  /* the first message since start() */
   void (*warning) (gpointer owner, const gchar * text); /* about the spool */
+  void (*full) (gpointer owner, const gchar * reason);  /* the broker is; once in a minute */
 } GstCclDeliveryOwner;
 
 /* ---------------------------------------------------------------- life */

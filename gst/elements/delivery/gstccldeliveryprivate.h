@@ -18,6 +18,7 @@ typedef enum
   GST_CCL_ANSWER_NONE,
   GST_CCL_ANSWER_ACKNOWLEDGED,
   GST_CCL_ANSWER_REFUSED,
+  GST_CCL_ANSWER_POSTPONED,
 } GstCclDeliveryAnswer;
 
 /* Finds a message that breaks each connection it is sent on. */
@@ -73,6 +74,9 @@ struct _GstCclDelivery
   guint64 next_id, n_changes, n_resumes;
   gboolean is_running, is_stopping;
   gboolean is_blocked;          /* send() said "later" */
+  gboolean is_full;             /* the broker is, until resume() */
+  gint64 full_until;            /* time: it was full lately, as was reported; 0: no */
+  gint64 cautious_until;        /* time: messages are sent one by one; 0: no need */
   gboolean outage_reported, refusal_reported;
   guint64 sending;              /* id of the message in send(), 0: none */
   GstCclDeliveryAnswer answer;  /* to the message in send(), which is still borrowed */

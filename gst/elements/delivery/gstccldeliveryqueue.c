@@ -92,14 +92,25 @@ gst_ccl_delivery_queue_take (GstCclDeliveryQueue * queue)
   return entry;
 }
 
+/* Few wait again, so that the place is near the head. */
+void
+gst_ccl_delivery_queue_wait_again (GstCclDeliveryQueue * queue, GstCclDeliveryEntry * entry)
+{
+  GList *next = queue->waiting.head;
+
+  while (next && ((const GstCclDeliveryEntry *) next->data)->message.id < entry->message.id)
+    next = next->next;
+  g_queue_insert_before (&queue->waiting, next, entry);
+  queue->waiting_bytes += entry->cost;
+}
+
 void
 gst_ccl_delivery_queue_put_back (GstCclDeliveryQueue * queue)
 {
   GstCclDeliveryEntry *const entry = g_queue_pop_tail (&queue->in_flight);
 
   queue->in_flight_bytes -= entry->cost;
-  g_queue_push_head (&queue->waiting, entry);
-  queue->waiting_bytes += entry->cost;
+  gst_ccl_delivery_queue_wait_again (queue, entry);
 }
 
 GstCclDeliveryEntry *
@@ -136,7 +147,10 @@ gst_ccl_delivery_queue_lose (GstCclDeliveryQueue * queue, GQueue * once)
     GstCclDeliveryEntry *const newest = g_queue_peek_tail (&queue->in_flight);
 
     gst_ccl_delivery_queue_put_back (queue);
-    if (newest->is_once)
-      g_queue_push_head (once, gst_ccl_delivery_queue_pop (queue));
+    if (newest->is_once) {
+      g_queue_remove (&queue->waiting, newest);
+      queue->waiting_bytes -= newest->cost;
+      g_queue_push_head (once, newest);
+    }
   }
 }

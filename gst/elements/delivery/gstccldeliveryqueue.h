@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* The messages in memory of a delivery core: two lists in the order of ids. Every id in flight is smaller than every one that
- * waits. The queue has no lock. Its owner must hold one during each call. */
+ * waits, except those that wait again. The queue has no lock. Its owner must hold one during each call. */
 #ifndef __GST_CCL_DELIVERY_QUEUE_H__
 #define __GST_CCL_DELIVERY_QUEUE_H__
 
@@ -43,8 +43,11 @@ GstCclDeliveryEntry *gst_ccl_delivery_queue_pop (GstCclDeliveryQueue * queue);
 /* Puts the oldest that waits in flight. NULL: none. (transfer none) */
 GstCclDeliveryEntry *gst_ccl_delivery_queue_take (GstCclDeliveryQueue * queue);
 
-/* The newest in flight waits again, as the first. */
+/* The newest in flight waits again. */
 void gst_ccl_delivery_queue_put_back (GstCclDeliveryQueue * queue);
+
+/* The message, which is in no list, waits again before all later ones; takes the entry. */
+void gst_ccl_delivery_queue_wait_again (GstCclDeliveryQueue * queue, GstCclDeliveryEntry * entry);
 
 /* Removes the message with this id, if it is in flight, or was and waits again. NULL: it is not. (transfer full) */
 GstCclDeliveryEntry *gst_ccl_delivery_queue_remove (GstCclDeliveryQueue * queue, guint64 id);

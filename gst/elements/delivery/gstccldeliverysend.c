@@ -15,6 +15,9 @@ GST_DEBUG_CATEGORY_EXTERN (gst_ccl_delivery_debug);
 #define MAX_SUSPECT_LOSSES 8
 #define SUSPECT_TIME (2 * G_TIME_SPAN_SECOND)
 
+/* A broker that was full is full again soon: for this time messages are sent one by one, and one warning is enough. */
+#define FULL_TIME (60 * G_TIME_SPAN_SECOND)
+
 /* ---------------------------------------------------------------- the end of a message */
 
 /* The first refusal since start() comes to the owner. */
@@ -55,26 +58,36 @@ finish_refused (GstCclDelivery * self, GstCclDeliveryEntry * entry, const gchar 
   gst_ccl_delivery_drop (self, entry, GST_CCL_DROP_REFUSED);
 }
 
-/* The answer to a message; that to the one in send() waits until send() returns. */
-static void
+/* The answer to a message; that to the one in send() waits until send() returns. FALSE: there is no such message. */
+static gboolean
 answer (GstCclDelivery * self, guint64 id, GstCclDeliveryAnswer kind, const gchar * reason)
 {
   GstCclDeliveryEntry *entry = NULL;
   Refusal refusal = { NULL, NULL };
+  gboolean is_known;
 
   g_mutex_lock (&self->lock);
-  if (id && id == self->sending)
+  is_known = id && id == self->sending;
+  if (is_known)
     self->answer = kind;
   else
     entry = gst_ccl_delivery_queue_remove (&self->queue, id);
   if (entry && kind == GST_CCL_ANSWER_ACKNOWLEDGED)
     finish_acknowledged (self, entry);
-  else if (entry)
+  else if (entry && kind == GST_CCL_ANSWER_REFUSED)
     finish_refused (self, entry, reason, &refusal);
+  else if (entry)
+    gst_ccl_delivery_queue_wait_again (&self->queue, entry);
+  is_known |= entry != NULL;
+  if (is_known && kind == GST_CCL_ANSWER_POSTPONED) {
+    self->is_full = TRUE;
+    self->cautious_until = g_get_monotonic_time () + FULL_TIME;
+  }
   if (entry)
     gst_ccl_delivery_changed (self);
   g_mutex_unlock (&self->lock);
   report_refusal (self, &refusal);
+  return is_known;
 }
 
 void
@@ -89,6 +102,28 @@ gst_ccl_delivery_refused (GstCclDelivery * self, guint64 id, const gchar * reaso
   answer (self, id, GST_CCL_ANSWER_REFUSED, reason);
 }
 
+void
+gst_ccl_delivery_full (GstCclDelivery * self, const gchar * reason)
+{
+  const gint64 now = g_get_monotonic_time ();
+  gboolean is_reported;
+
+  g_mutex_lock (&self->lock);
+  is_reported = now < self->full_until;
+  self->full_until = now + FULL_TIME;
+  g_strlcpy (self->stats.last_error, reason, sizeof self->stats.last_error);
+  g_mutex_unlock (&self->lock);
+  if (!is_reported)
+    self->calls->full (self->owner, reason);
+}
+
+void
+gst_ccl_delivery_postponed (GstCclDelivery * self, guint64 id, const gchar * reason)
+{
+  if (answer (self, id, GST_CCL_ANSWER_POSTPONED, reason))
+    gst_ccl_delivery_full (self, reason);
+}
+
 /* ---------------------------------------------------------------- sending */
 
 /* The next message to send, now in flight, or NULL. */
@@ -96,10 +131,12 @@ static GstCclDeliveryEntry *
 take_next (GstCclDelivery * self)
 {
   GstCclDeliveryQueue *const queue = &self->queue;
-  const guint window = self->suspicion.n_losses >= CAUTIOUS_LOSSES ? 1 : self->max_in_flight;
+  const gboolean is_cautious = self->suspicion.n_losses >= CAUTIOUS_LOSSES
+      || (self->cautious_until && g_get_monotonic_time () < self->cautious_until);
+  const guint window = is_cautious ? 1 : self->max_in_flight;
   const GstCclDeliveryEntry *const next = g_queue_peek_head (&queue->waiting);
 
-  if (!next || !self->stats.is_connected || self->is_blocked || queue->in_flight.length >= window)
+  if (!next || !self->stats.is_connected || self->is_blocked || self->is_full || queue->in_flight.length >= window)
     return NULL;
   /* Half of the memory stays for those that wait. */
   if (queue->in_flight.length && queue->in_flight_bytes + next->cost > self->limits.max_bytes / 2)
@@ -122,6 +159,10 @@ handle_result (GstCclDelivery * self, GstCclDeliveryEntry * entry, GstCclSendRes
   }
   if (result != GST_CCL_SEND_REFUSED)
     self->stats.sent++;
+  if (result != GST_CCL_SEND_REFUSED && early == GST_CCL_ANSWER_POSTPONED) {
+    gst_ccl_delivery_queue_put_back (&self->queue);
+    return;
+  }
   if (result == GST_CCL_SEND_REFUSED || early != GST_CCL_ANSWER_NONE)
     gst_ccl_delivery_queue_remove (&self->queue, entry->message.id);
   if (result == GST_CCL_SEND_REFUSED || early == GST_CCL_ANSWER_REFUSED)
@@ -180,7 +221,7 @@ gst_ccl_delivery_resume (GstCclDelivery * self)
 {
   g_mutex_lock (&self->lock);
   self->n_resumes++;
-  self->is_blocked = FALSE;
+  self->is_blocked = self->is_full = FALSE;
   gst_ccl_delivery_changed (self);
   g_mutex_unlock (&self->lock);
 }
@@ -192,7 +233,7 @@ gst_ccl_delivery_connected (GstCclDelivery * self)
   self->stats.is_connected = TRUE;
   self->stats.n_connects++;
   self->n_resumes++;
-  self->is_blocked = self->outage_reported = FALSE;
+  self->is_blocked = self->is_full = self->outage_reported = FALSE;
   gst_ccl_delivery_changed (self);
   g_mutex_unlock (&self->lock);
   self->calls->connected (self->owner);

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "delivery/gstcclline.h"
 #include "delivery/gstccltopic.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_ccl_delivery_sink_debug);
@@ -13,7 +14,7 @@ GST_DEBUG_CATEGORY_STATIC (gst_ccl_delivery_sink_debug);
 #define FOREVER (-1)
 
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
-    GST_STATIC_CAPS ("application/x-json; text/x-raw"));
+    GST_STATIC_CAPS ("application/x-json; application/cbor; text/x-raw"));
 
 static GstBaseSinkClass *parent_class;
 static gint private_offset;
@@ -69,6 +70,17 @@ set_failed (GstCclDeliverySink * self, gboolean failed)
   gst_ccl_delivery_wake (private->delivery);
 }
 
+static gboolean
+has_failed (GstCclDeliverySink * self)
+{
+  gboolean failed;
+
+  GST_OBJECT_LOCK (self);
+  failed = gst_ccl_delivery_sink_get_private (self)->failed;
+  GST_OBJECT_UNLOCK (self);
+  return failed;
+}
+
 static void
 on_disconnected (gpointer owner, const gchar * reason)
 {
@@ -110,7 +122,19 @@ on_warning (gpointer owner, const gchar * text)
   GST_ELEMENT_WARNING (owner, RESOURCE, WRITE, ("%s", text), ("stats counts what was dropped."));
 }
 
-static const GstCclDeliveryOwner owner_calls = { on_connected, on_disconnected, on_refused, on_warning };
+static void
+on_full (gpointer owner, const gchar * reason)
+{
+  GstCclDeliverySink *const self = owner;
+  const gint length = (gint) strlen (reason) - g_str_has_suffix (reason, ".");
+  gchar *const address = get_address (self);
+
+  GST_ELEMENT_WARNING (self, RESOURCE, NO_SPACE_LEFT, ("The broker is full: %.*s. Messages wait; trying again.", length,
+          reason), ("%s broker %s", GST_CCL_DELIVERY_SINK_GET_CLASS (self)->protocol, address));
+  g_free (address);
+}
+
+static const GstCclDeliveryOwner owner_calls = { on_connected, on_disconnected, on_refused, on_warning, on_full };
 
 /* ---------------------------------------------------------------- start and stop */
 
@@ -127,14 +151,17 @@ start (GstCclDeliverySink * self)
 {
   GstCclDeliverySinkClass *const klass = GST_CCL_DELIVERY_SINK_GET_CLASS (self);
   GstCclDeliverySinkPrivate *const private = gst_ccl_delivery_sink_get_private (self);
-  GstCclDeliverySettings settings = {.max_in_flight = 20,.spool_location =
-        private->spool_location,.spool_max_bytes = private->spool_size
-  };
+  GstCclDeliverySettings settings = {.max_in_flight = 20 };
+  g_autofree gchar *location = NULL;
   const gchar *hint = NULL;
   GError *error = NULL;
 
+  GST_OBJECT_LOCK (self);
+  settings.spool_location = location = g_strdup (private->spool_location);
+  settings.spool_max_bytes = private->spool_size;
   private->frames = 0;
   memset (&private->host, 0, sizeof private->host);
+  GST_OBJECT_UNLOCK (self);
   set_failed (self, FALSE);
   if (!klass->open (self, &settings.max_in_flight, &error, &hint)) {
     post_error (self, error, hint);
@@ -170,7 +197,7 @@ change_state (GstElement * element, GstStateChange change)
 
   if (change == GST_STATE_CHANGE_NULL_TO_READY && !start (self))
     return GST_STATE_CHANGE_FAILURE;
-  if (change == GST_STATE_CHANGE_READY_TO_PAUSED && gst_ccl_delivery_sink_get_private (self)->failed) {
+  if (change == GST_STATE_CHANGE_READY_TO_PAUSED && has_failed (self)) {
     /* A new stream reports a missing broker again. */
     set_failed (self, FALSE);
     gst_ccl_delivery_report_again (gst_ccl_delivery_sink_get_delivery (self));
@@ -197,18 +224,45 @@ wait_for_change (GstCclDeliverySink * self, guint64 * seen, gint64 end)
   return in_time;
 }
 
+static guint64
+get_drain_timeout (GstCclDeliverySink * self)
+{
+  guint64 timeout;
+
+  GST_OBJECT_LOCK (self);
+  timeout = gst_ccl_delivery_sink_get_private (self)->drain_timeout;
+  GST_OBJECT_UNLOCK (self);
+  return timeout;
+}
+
 /* Waits until all messages are delivered, the time is up, or the element is flushed. Returns the number of remaining messages.
  * Called with the preroll lock. */
 static guint64
 drain (GstCclDeliverySink * self)
 {
   GstCclDeliverySinkPrivate *const private = gst_ccl_delivery_sink_get_private (self);
-  const gint64 end = g_get_monotonic_time () + (gint64) (private->drain_timeout / 1000);
+  const gint64 end = g_get_monotonic_time () + (gint64) (get_drain_timeout (self) / 1000);
   guint64 seen = 0;
 
   while (gst_ccl_delivery_n_undelivered (private->delivery) && !GST_BASE_SINK (self)->flushing
       && wait_for_change (self, &seen, end));
   return gst_ccl_delivery_n_undelivered (private->delivery);
+}
+
+/* The topic of a source. */
+static gchar *
+make_topic (GstCclDeliverySink * self, const gchar * pattern, const gchar * source)
+{
+  const GstCclDeliverySinkClass *const klass = GST_CCL_DELIVERY_SINK_GET_CLASS (self);
+  gchar *const level = g_strdup (source), *topic;
+
+  for (gchar * at = level; klass->is_kept && *at; at++) {
+    if (!klass->is_kept (*at))
+      *at = '_';
+  }
+  topic = gst_ccl_topic_insert (pattern, level);
+  g_free (level);
+  return topic;
 }
 
 static GstCclDeliveryMessage *
@@ -225,12 +279,13 @@ make_message (GstCclDeliverySink * self, const gchar * data, gsize size)
   source = klass->needs_source || gst_ccl_topic_has_source (pattern)
       || (klass->wants_source && klass->wants_source (self)) ? gst_ccl_topic_source (data, size)
       : g_strdup ("unknown");
-  topic = gst_ccl_topic_insert (pattern, source);
+  topic = make_topic (self, pattern, source);
   g_free (pattern);
   return gst_ccl_delivery_message_new (source, topic, data, size);
 }
 
-/* Copies a buffer without the line's end. FALSE: it cannot be read. The message is NULL if it cannot be sent. */
+/* Copies a buffer without the line's end, which CBOR does not have. FALSE: it cannot be read. The message is NULL if it
+ * cannot be sent. */
 static gboolean
 copy_message (GstCclDeliverySink * self, GstBuffer * buffer, GstCclDeliveryMessage ** message)
 {
@@ -240,24 +295,13 @@ copy_message (GstCclDeliverySink * self, GstBuffer * buffer, GstCclDeliveryMessa
   if (!gst_buffer_map (buffer, &map, GST_MAP_READ))
     return FALSE;
   size = map.size;
-  while (size && (map.data[size - 1] == '\n' || map.data[size - 1] == '\r'))
+  while (size && !gst_ccl_line_is_cbor (map.data, size) && (map.data[size - 1] == '\n' || map.data[size - 1] == '\r'))
     size--;
   *message = make_message (self, (const gchar *) map.data, size);
   if (!*message)
     GST_WARNING_OBJECT (self, "message of %" G_GSIZE_FORMAT " bytes dropped: too large, or no memory", size);
   gst_buffer_unmap (buffer, &map);
   return TRUE;
-}
-
-static gboolean
-has_failed (GstCclDeliverySink * self)
-{
-  gboolean failed;
-
-  GST_OBJECT_LOCK (self);
-  failed = gst_ccl_delivery_sink_get_private (self)->failed;
-  GST_OBJECT_UNLOCK (self);
-  return failed;
 }
 
 /* Queues a message; takes it. With overflow=block it waits until the queue has space, the broker was given up, or a setting
@@ -311,7 +355,6 @@ static gboolean
 handle_event (GstBaseSink * sink, GstEvent * event)
 {
   GstCclDeliverySink *const self = GST_CCL_DELIVERY_SINK (sink);
-  GstCclDeliverySinkPrivate *const private = gst_ccl_delivery_sink_get_private (self);
 
   if (GST_EVENT_TYPE (event) == GST_EVENT_EOS) {
     const guint64 left = drain (self);
@@ -321,7 +364,7 @@ handle_event (GstBaseSink * sink, GstEvent * event)
       gst_event_unref (event);
       return FALSE;
     }
-    if (left && private->drain_timeout)
+    if (left && get_drain_timeout (self))
       GST_ELEMENT_WARNING (self, RESOURCE, WRITE, ("%" G_GUINT64_FORMAT " messages are still waiting at the end of the "
               "stream.", left), ("The broker did not take them within drain-timeout. Without a spool they are lost if "
               "the element stops now."));

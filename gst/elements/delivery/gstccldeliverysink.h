@@ -42,6 +42,9 @@ struct _GstCclDeliverySinkClass
   /* The topic, "{source-id}" inside. Called with the object lock. (transfer none) */
   const gchar *(*get_topic) (GstCclDeliverySink * sink);
 
+  /* Whether a source keeps this character in the topic. It becomes _ otherwise, as / + and # always do. NULL: all. */
+    gboolean (*is_kept) (gchar character);
+
   /* Name of the broker for messages, for example "localhost:1883". Never holds a password. (transfer full) */
   gchar *(*get_address) (GstCclDeliverySink * sink);
 

@@ -394,7 +394,9 @@ end_producer (GstCclKafkaConnection * self, rd_kafka_t * producer)
   self->unsent = NULL;
   GST_DEBUG_OBJECT (self->owner, "a producer has ended, and had %u messages", self->messages.length);
   g_mutex_unlock (&self->lock);
-  if (!stopping && !is_refusal (self->failure)) {
+  if (!stopping && self->failure == RD_KAFKA_RESP_ERR_THROTTLING_QUOTA_EXCEEDED) {
+    gst_ccl_delivery_full (self->delivery, rd_kafka_err2str (self->failure));
+  } else if (!stopping && !is_refusal (self->failure)) {
     self->is_outage = TRUE;
     gst_ccl_delivery_not_connected (self->delivery, rd_kafka_err2str (self->failure));
   }

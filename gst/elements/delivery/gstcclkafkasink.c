@@ -19,13 +19,14 @@
 #include "gstcclkafkasink.h"
 
 #include "base/gstccldocument.h"
-#include "base/gstcclpropertyrow.h"
 #include "delivery/gstcclkafkaconnection.h"
-#include "delivery/gstcclserversink.h"
 #include "delivery/gstccltopic.h"
 
 GST_DEBUG_CATEGORY (gst_ccl_kafka_sink_debug);
 #define GST_CAT_DEFAULT gst_ccl_kafka_sink_debug
+
+#define TOPIC_HINT "A topic of Kafka has 1 to 249 letters, digits, dots, - and _; " GST_CCL_TOPIC_SOURCE \
+    " stands for the source of each line."
 
 /* Of librdkafka: message.max.bytes, less the key and the header. */
 #define MAX_PAYLOAD 990000
@@ -78,26 +79,11 @@ static const GstCclServerDefaults defaults = {
   "Topic to publish to (" GST_CCL_TOPIC_SOURCE " = the source in the line of JSON)", "ccl-blobs",
 };
 
-G_DEFINE_FINAL_TYPE_WITH_CODE (GstCclKafkaSink, gst_ccl_kafka_sink, GST_TYPE_CCL_DELIVERY_SINK,
+G_DEFINE_FINAL_TYPE_WITH_CODE (GstCclKafkaSink, gst_ccl_kafka_sink, GST_TYPE_CCL_SERVER_SINK,
     GST_DEBUG_CATEGORY_INIT (gst_ccl_kafka_sink_debug, "cclkafkasink", 0, "Kafka publisher"));
 GST_ELEMENT_REGISTER_DEFINE (cclkafkasink, "cclkafkasink", GST_RANK_NONE, GST_TYPE_CCL_KAFKA_SINK);
 
-/* ---------------------------------------------------------------- transport */
-
-static void
-start (gpointer transport, GstCclDelivery * delivery)
-{
-  GstCclKafkaSink *const self = transport;
-
-  gst_ccl_server_sink_warn_of_settings (&self->parent);
-  gst_ccl_kafka_transport.start (&self->connection, delivery);
-}
-
-static void
-stop (gpointer transport)
-{
-  gst_ccl_kafka_transport.stop (&((GstCclKafkaSink *) transport)->connection);
-}
+/* ---------------------------------------------------------------- connection */
 
 /* Of a source in a topic. */
 static gboolean
@@ -106,45 +92,23 @@ is_kept (gchar character)
   return g_ascii_isalnum (character) || character == '.' || character == '-';
 }
 
-static GstCclSendResult
-send_message (gpointer transport, const GstCclDeliveryMessage * message, gchar * reason)
-{
-  GstCclKafkaSink *const self = transport;
-  GstCclDeliveryMessage renamed = *message;
-  gchar *const topic = gst_ccl_server_sink_make_topic (&self->parent, message, is_kept);
-  GstCclSendResult result;
-
-  if (topic)
-    renamed.topic = topic;
-  result = gst_ccl_kafka_transport.send (&self->connection, &renamed, reason);
-  g_free (topic);
-  return result;
-}
-
-static const GstCclDeliveryTransport transport_functions = { start, stop, send_message };
-
 static gboolean
-open_sink (GstCclDeliverySink * sink, guint * max_in_flight, GError ** error, const gchar ** hint)
+open_connection (GstCclServerSink * sink, const GstCclServerSettings * servers, GError ** error, const gchar ** hint)
 {
   GstCclKafkaSink *const self = GST_CCL_KAFKA_SINK (sink);
-  const GstCclKafkaSettings settings = {
-    .servers = &self->parent.settings,
-    .compression = compressions[self->compression].value_nick,
-    .mechanism = self->mechanism,
-    .config = self->config,
-  };
+  g_autofree gchar *mechanism = NULL, *config = NULL;
+  GstCclKafkaSettings settings = {.servers = servers };
 
-  *max_in_flight = GST_CCL_KAFKA_MAX_IN_FLIGHT;
-  if (!gst_ccl_server_sink_check_topic (&self->parent, gst_ccl_kafka_topic_is_valid, error)) {
-    *hint = "A topic of Kafka has 1 to 249 letters, digits, dots, - and _; " GST_CCL_TOPIC_SOURCE
-        " stands for the source of each line.";
-    return FALSE;
-  }
+  GST_OBJECT_LOCK (self);
+  settings.compression = compressions[self->compression].value_nick;
+  settings.mechanism = mechanism = g_strdup (self->mechanism);
+  settings.config = config = g_strdup (self->config);
+  GST_OBJECT_UNLOCK (self);
   return gst_ccl_kafka_connection_open (&self->connection, &settings, error, hint);
 }
 
 static void
-close_sink (GstCclDeliverySink * sink)
+close_connection (GstCclServerSink * sink)
 {
   gst_ccl_kafka_connection_close (&GST_CCL_KAFKA_SINK (sink)->connection);
 }
@@ -152,36 +116,11 @@ close_sink (GstCclDeliverySink * sink)
 /* ---------------------------------------------------------------- class */
 
 static void
-gst_ccl_kafka_sink_set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
-{
-  GstCclKafkaSink *const self = GST_CCL_KAFKA_SINK (object);
-
-  GST_OBJECT_LOCK (self);
-  if (!gst_ccl_server_sink_set_property (&self->parent, id, value)
-      && !gst_ccl_property_row_set (self, &rows[id], value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-  GST_OBJECT_UNLOCK (self);
-}
-
-static void
-gst_ccl_kafka_sink_get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
-{
-  GstCclKafkaSink *const self = GST_CCL_KAFKA_SINK (object);
-
-  GST_OBJECT_LOCK (self);
-  if (!gst_ccl_server_sink_get_property (&self->parent, id, value)
-      && !gst_ccl_property_row_get (self, &rows[id], value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-  GST_OBJECT_UNLOCK (self);
-}
-
-static void
 gst_ccl_kafka_sink_finalize (GObject * object)
 {
   GstCclKafkaSink *const self = GST_CCL_KAFKA_SINK (object);
 
   gst_ccl_kafka_connection_clear (&self->connection);
-  gst_ccl_server_sink_finalize (&self->parent);
   g_free (self->mechanism);
   g_free (self->config);
   G_OBJECT_CLASS (gst_ccl_kafka_sink_parent_class)->finalize (object);
@@ -202,9 +141,6 @@ install_properties (GObjectClass * object)
 {
   const GParamFlags ready = GST_CCL_SERVER_PARAM_READY;
 
-  object->set_property = gst_ccl_kafka_sink_set_property;
-  object->get_property = gst_ccl_kafka_sink_get_property;
-  gst_ccl_server_sink_install_properties (object, &defaults);
   g_object_class_install_property (object, PROP_COMPRESSION, g_param_spec_enum ("compression", "Compression",
           "Compression of messages that are sent together", compression_get_type (), COMPRESSION_LZ4, ready));
   g_object_class_install_property (object, PROP_SASL_MECHANISM, g_param_spec_string ("sasl-mechanism",
@@ -220,31 +156,38 @@ gst_ccl_kafka_sink_class_init (GstCclKafkaSinkClass * klass)
   GObjectClass *const object = G_OBJECT_CLASS (klass);
   GstElementClass *const element = GST_ELEMENT_CLASS (klass);
   GstCclDeliverySinkClass *const sink = GST_CCL_DELIVERY_SINK_CLASS (klass);
+  GstCclServerSinkClass *const server = &klass->parent_class;
 
   object->finalize = gst_ccl_kafka_sink_finalize;
+
+  server->defaults = &defaults;
+  server->rows = rows;
+  server->connection = G_STRUCT_OFFSET (GstCclKafkaSink, connection);
+  server->functions = &gst_ccl_kafka_transport;
+  server->is_valid_topic = gst_ccl_kafka_topic_is_valid;
+  server->topic_hint = TOPIC_HINT;
+  server->max_in_flight = GST_CCL_KAFKA_MAX_IN_FLIGHT;
+  server->open_connection = open_connection;
+  server->close_connection = close_connection;
+  gst_ccl_server_sink_class_install (server);
   install_properties (object);
+
   gst_element_class_set_static_metadata (element, "Kafka publisher", "Sink/Network",
-      "Publishes lines of JSON to Kafka; an absent broker does not stop the pipeline", "gst-ccl contributors");
+      "Publishes lines of JSON, or CBOR, to Kafka; an absent broker does not stop the pipeline",
+      "gst-ccl contributors");
   gst_ccl_element_class_set_document (element, "cclkafkasink");
 
   sink->protocol = "Kafka";
   sink->state_name = "ccl-kafka";
   sink->stats_name = "cclkafkasink-stats";
   sink->max_payload = MAX_PAYLOAD;
-  sink->needs_source = TRUE;
-  sink->transport = &transport_functions;
-  sink->open = open_sink;
-  sink->close = close_sink;
-  sink->get_topic = gst_ccl_server_sink_get_topic;
-  sink->get_address = gst_ccl_server_sink_get_address;
-  sink->get_hint = gst_ccl_server_sink_get_hint;
+  sink->is_kept = is_kept;
 }
 
 static void
 gst_ccl_kafka_sink_init (GstCclKafkaSink * self)
 {
   gst_ccl_kafka_connection_init (&self->connection, GST_OBJECT (self));
-  gst_ccl_server_sink_init (&self->parent, &defaults);
   self->compression = COMPRESSION_LZ4;
   self->mechanism = g_strdup ("PLAIN");
 }

@@ -34,13 +34,48 @@ typedef struct
   gint number, code;
 } Pending;
 
+/* The broker is full: the message is sent again after a pause, which doubles until one is taken. */
+static void
+postpone (GstCclMqttConnection * self, guint64 id)
+{
+  gst_ccl_delivery_postponed (self->delivery, id, mosquitto_reason_string (MQTT_RC_QUOTA_EXCEEDED));
+  g_mutex_lock (&self->lock);
+  if (!self->resume_at) {
+    const gint64 max_pause = (gint64) (self->settings->max_pause / 1000);
+
+    self->full_pause = self->full_pause ? MIN (2 * self->full_pause, max_pause) : FIRST_PAUSE;
+    self->resume_at = g_get_monotonic_time () + self->full_pause;
+  }
+  g_mutex_unlock (&self->lock);
+}
+
+static void
+resume_if_due (GstCclMqttConnection * self)
+{
+  gboolean is_due;
+
+  g_mutex_lock (&self->lock);
+  is_due = self->resume_at && g_get_monotonic_time () >= self->resume_at;
+  if (is_due)
+    self->resume_at = 0;
+  g_mutex_unlock (&self->lock);
+  if (is_due)
+    gst_ccl_delivery_resume (self->delivery);
+}
+
 static void
 answer (GstCclMqttConnection * self, guint64 id, gint code)
 {
-  if (code >= MQTT_RC_UNSPECIFIED)
+  if (code == MQTT_RC_QUOTA_EXCEEDED) {
+    postpone (self, id);
+  } else if (code >= MQTT_RC_UNSPECIFIED) {
     gst_ccl_delivery_refused (self->delivery, id, mosquitto_reason_string (code));
-  else
+  } else {
+    g_mutex_lock (&self->lock);
+    self->full_pause = 0;
+    g_mutex_unlock (&self->lock);
     gst_ccl_delivery_acknowledged (self->delivery, id);
+  }
 }
 
 /* Takes the entry with this number out. FALSE: there is none. With `lock`. */
@@ -103,10 +138,28 @@ has_expired (GstCclMqttConnection * self, const GstCclDeliveryMessage * message)
   return expiry && g_get_monotonic_time () - message->arrived >= expiry * G_TIME_SPAN_SECOND;
 }
 
+/* Hands a message to libmosquitto. One that is too large for the broker only by what its line says about itself goes without. */
+static gint
+publish (GstCclMqttConnection * self, const GstCclDeliveryMessage * message, gint qos_level, gboolean retain,
+    gint * number)
+{
+  const gint size = (gint) g_bytes_get_size (message->payload);
+  gconstpointer const data = g_bytes_get_data (message->payload, NULL);
+  gint result = MOSQ_ERR_OVERSIZE_PACKET;
+
+  for (guint i = 0; i < 2 && result == MOSQ_ERR_OVERSIZE_PACKET; i++) {
+    mosquitto_property *properties = self->version == MQTT_PROTOCOL_V5
+        ? gst_ccl_mqtt_message_properties (self->settings, message, i == 0) : NULL;
+
+    result = mosquitto_publish_v5 (self->client, number, message->topic, size, data, qos_level, retain, properties);
+    mosquitto_property_free_all (&properties);
+  }
+  return result;
+}
+
 GstCclSendResult
 gst_ccl_mqtt_connection_send (GstCclMqttConnection * self, const GstCclDeliveryMessage * message, gchar * reason)
 {
-  mosquitto_property *properties = NULL;
   gint qos_level, result, number = 0;
   gboolean retain;
 
@@ -114,16 +167,11 @@ gst_ccl_mqtt_connection_send (GstCclMqttConnection * self, const GstCclDeliveryM
   qos_level = self->qos_level;
   retain = self->retain;
   g_mutex_unlock (&self->lock);
-  if (self->version == MQTT_PROTOCOL_V5) {
-    if (has_expired (self, message)) {
-      g_strlcpy (reason, "message-expiry has passed", GST_CCL_DELIVERY_REASON_SIZE);
-      return GST_CCL_SEND_REFUSED;
-    }
-    properties = gst_ccl_mqtt_message_properties (self->settings, message);
+  if (self->version == MQTT_PROTOCOL_V5 && has_expired (self, message)) {
+    g_strlcpy (reason, "message-expiry has passed", GST_CCL_DELIVERY_REASON_SIZE);
+    return GST_CCL_SEND_REFUSED;
   }
-  result = mosquitto_publish_v5 (self->client, &number, message->topic, (int) g_bytes_get_size (message->payload),
-      g_bytes_get_data (message->payload, NULL), qos_level, retain, properties);
-  mosquitto_property_free_all (&properties);
+  result = publish (self, message, qos_level, retain, &number);
 
   /* What libmosquitto keeps of a message ends with this client. */
   if (result == MOSQ_ERR_NO_CONN || result == MOSQ_ERR_CONN_LOST)
@@ -189,6 +237,7 @@ renew_client (GstCclMqttConnection * self)
   g_mutex_lock (&self->lock);
   g_array_set_size (self->pending, 0);
   g_array_set_size (self->early, 0);
+  self->resume_at = self->full_pause = 0;
   g_mutex_unlock (&self->lock);
   self->is_accepted = self->is_reached = FALSE;
   self->refusal = 0;
@@ -302,6 +351,7 @@ serve (GstCclMqttConnection * self, gboolean * was_connected, gint * saved_errno
     else
       result = mosquitto_loop (self->client, LOOP_TIMEOUT_MS, 1);
     *saved_errno = errno;
+    resume_if_due (self);
     if (self->is_accepted && !*was_connected) {
       GST_INFO_OBJECT (self->owner, "connected to %s:%d", self->address.host, self->address.port);
       self->knows_5 |= self->version == MQTT_PROTOCOL_V5;

@@ -38,6 +38,10 @@ typedef struct
   guint64 max_pause;            /* between attempts to connect, ns */
 } GstCclMqttSettings;
 
+/* The strings of `to` must not be set. */
+void gst_ccl_mqtt_settings_copy (GstCclMqttSettings * to, const GstCclMqttSettings * from);
+void gst_ccl_mqtt_settings_clear (GstCclMqttSettings * settings);
+
 typedef struct _GstCclMqttConnection GstCclMqttConnection;
 
 struct mosquitto;
@@ -69,6 +73,7 @@ struct _GstCclMqttConnection
   gboolean retain, is_stopping;
   GArray *pending;              /* messages that libmosquitto numbered and the broker has not answered */
   GArray *early;                /* answers that came before send() knew the number */
+  gint64 resume_at, full_pause; /* the broker is full: when to try again, and the pause before; 0: it is not */
 };
 
 /* Messages in flight. */
@@ -93,9 +98,10 @@ GstCclSendResult gst_ccl_mqtt_connection_send (GstCclMqttConnection * connection
 /* Sets QoS level and retain of the messages that are sent from now on. */
 void gst_ccl_mqtt_connection_set_delivery (GstCclMqttConnection * connection, gint qos_level, gboolean retain);
 
-/* Inside: the properties of a message in MQTT 5, or NULL. mosquitto_property_free_all() */
+/* Inside: the properties of a message in MQTT 5, or NULL. `with_line`: also what its line says about itself.
+ * mosquitto_property_free_all() */
 struct mqtt5__property *gst_ccl_mqtt_message_properties (const GstCclMqttSettings * settings,
-    const GstCclDeliveryMessage * message);
+    const GstCclDeliveryMessage * message, gboolean with_line);
 
 /* Inside: whether KEY=VALUE,... has a key in each part, and is UTF-8. */
 gboolean gst_ccl_mqtt_check_user_properties (const gchar * text);

@@ -6,6 +6,7 @@
 #include "delivery/gstcclmqttsinkprivate.h"
 
 #include "base/gstcclpropertyrow.h"
+#include "delivery/gstcclsettings.h"
 #include "delivery/gstccltopic.h"
 
 #define DEFAULT_TOPIC "ccl/blobs"
@@ -66,6 +67,7 @@ gst_ccl_mqtt_sink_set_property (GObject * object, guint id, const GValue * value
   GST_OBJECT_LOCK (self);
   if (!gst_ccl_property_row_set (self, &rows[id], value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  gst_ccl_settings_hide_login (self->settings.uri);
   if (!self->topic)
     self->topic = g_strdup (DEFAULT_TOPIC);
   qos_level = self->qos_level;

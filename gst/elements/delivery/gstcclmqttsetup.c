@@ -9,7 +9,30 @@
 
 #include <mosquitto.h>
 
+#include "delivery/gstcclsettings.h"
+
 #define SYSTEM_CA_PATH "/etc/ssl/certs"
+
+static const gsize strings[] = {
+  G_STRUCT_OFFSET (GstCclMqttSettings, uri), G_STRUCT_OFFSET (GstCclMqttSettings, client_id),
+  G_STRUCT_OFFSET (GstCclMqttSettings, username), G_STRUCT_OFFSET (GstCclMqttSettings, password_env),
+  G_STRUCT_OFFSET (GstCclMqttSettings, ca_file), G_STRUCT_OFFSET (GstCclMqttSettings, cert_file),
+  G_STRUCT_OFFSET (GstCclMqttSettings, key_file), G_STRUCT_OFFSET (GstCclMqttSettings, will_topic),
+  G_STRUCT_OFFSET (GstCclMqttSettings, will_message), G_STRUCT_OFFSET (GstCclMqttSettings, user_properties),
+};
+
+void
+gst_ccl_mqtt_settings_clear (GstCclMqttSettings * settings)
+{
+  gst_ccl_settings_free_strings (settings, strings, G_N_ELEMENTS (strings));
+}
+
+void
+gst_ccl_mqtt_settings_copy (GstCclMqttSettings * to, const GstCclMqttSettings * from)
+{
+  *to = *from;
+  gst_ccl_settings_copy_strings (to, strings, G_N_ELEMENTS (strings));
+}
 
 static gboolean
 set_error (GError ** error, const gchar * format, const gchar * detail)
@@ -19,30 +42,13 @@ set_error (GError ** error, const gchar * format, const gchar * detail)
 }
 
 static gboolean
-file_is_readable (const gchar * property, const gchar * path, GError ** error)
-{
-  g_autoptr (GError) reason = NULL;
-  gchar *contents;
-
-  if (!path)
-    return TRUE;
-  if (g_file_get_contents (path, &contents, NULL, &reason)) {
-    g_free (contents);
-    return TRUE;
-  }
-  g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND, "%s cannot be read: %s.", property,
-      reason->message);
-  return FALSE;
-}
-
-static gboolean
 set_up_tls (struct mosquitto *client, const GstCclMqttSettings * settings, GError ** error, const gchar ** hint)
 {
   gint result;
 
-  if (!file_is_readable ("ca-file", settings->ca_file, error)
-      || !file_is_readable ("cert-file", settings->cert_file, error)
-      || !file_is_readable ("key-file", settings->key_file, error))
+  if (!gst_ccl_settings_check_file ("ca-file", settings->ca_file, error)
+      || !gst_ccl_settings_check_file ("cert-file", settings->cert_file, error)
+      || !gst_ccl_settings_check_file ("key-file", settings->key_file, error))
     return FALSE;
   result = mosquitto_tls_set (client, settings->ca_file, settings->ca_file ? NULL : SYSTEM_CA_PATH, settings->cert_file,
       settings->key_file, NULL);
@@ -59,16 +65,10 @@ set_up_tls (struct mosquitto *client, const GstCclMqttSettings * settings, GErro
 static gboolean
 set_up_login (struct mosquitto *client, const GstCclMqttSettings * settings, GError ** error, const gchar ** hint)
 {
-  const gchar *password = NULL;
+  const gchar *const password = settings->password_env ? g_getenv (settings->password_env) : NULL;
 
-  if (settings->password_env) {
-    password = g_getenv (settings->password_env);
-    if (!password)
-      return set_error (error, "The environment variable %s, which password-env names, is not set.",
-          settings->password_env);
-    if (!settings->username)
-      return set_error (error, "%s", "password-env without username.");
-  }
+  if (!gst_ccl_settings_check_password (settings->password_env, settings->username, error, hint))
+    return FALSE;
   if (!settings->username || mosquitto_username_pw_set (client, settings->username, password) == MOSQ_ERR_SUCCESS)
     return TRUE;
   *hint = "It has to be UTF-8, of at most 65535 bytes.";

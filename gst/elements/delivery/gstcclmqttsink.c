@@ -47,28 +47,27 @@ GST_ELEMENT_REGISTER_DEFINE (cclmqttsink, "cclmqttsink", GST_RANK_NONE, GST_TYPE
 static void
 warn_of_settings (GstCclMqttSink * self)
 {
-  const gchar *const unused =
-      self->connection.address.tls ? NULL : self->settings.ca_file ? "ca-file" : self->
-      settings.cert_file ? "cert-file" : self->settings.key_file ? "key-file" : NULL;
+  const GstCclMqttSettings *const settings = &self->active;
+  const gchar *const unused = self->connection.address.tls ? NULL : settings->ca_file ? "ca-file"
+      : settings->cert_file ? "cert-file" : settings->key_file ? "key-file" : NULL;
 
   if (unused)
     GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("%s has no effect: the connection to %s is not encrypted.", unused,
-            self->settings.uri), ("mqtts://HOST[:PORT] is, at port 8883 when none is given."));
-  if (self->settings.will_message && !self->settings.will_topic)
+            settings->uri), ("mqtts://HOST[:PORT] is, at port 8883 when none is given."));
+  if (settings->will_message && !settings->will_topic)
     GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("will-message is never published: there is no will-topic."),
         (NULL));
 }
 
 static gboolean
-check_topic (GstCclMqttSink * self, GError ** error, const gchar ** hint)
+check_topic (const gchar * topic, GError ** error, const gchar ** hint)
 {
-  gchar *const example = gst_ccl_topic_insert (self->topic, "unknown");
+  gchar *const example = gst_ccl_topic_insert (topic, "unknown");
   const gboolean valid = *example && mosquitto_pub_topic_check (example) == MOSQ_ERR_SUCCESS;
 
   g_free (example);
   if (!valid) {
-    g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, "\"%s\" is no topic to publish to.",
-        self->topic);
+    g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, "\"%s\" is no topic to publish to.", topic);
     *hint = "A topic is not empty and has no + or #; " GST_CCL_TOPIC_SOURCE " stands for the source of each line.";
   }
   return valid;
@@ -78,11 +77,21 @@ static gboolean
 open_sink (GstCclDeliverySink * sink, guint * max_in_flight, GError ** error, const gchar ** hint)
 {
   GstCclMqttSink *const self = GST_CCL_MQTT_SINK (sink);
+  g_autofree gchar *topic = NULL;
+  gboolean retain;
+  gint qos_level;
 
-  if (!check_topic (self, error, hint))
+  gst_ccl_mqtt_settings_clear (&self->active);
+  GST_OBJECT_LOCK (self);
+  gst_ccl_mqtt_settings_copy (&self->active, &self->settings);
+  topic = g_strdup (self->topic);
+  qos_level = self->qos_level;
+  retain = self->retain;
+  GST_OBJECT_UNLOCK (self);
+  if (!check_topic (topic, error, hint))
     return FALSE;
-  gst_ccl_mqtt_connection_set_delivery (&self->connection, self->qos_level, self->retain);
-  if (!gst_ccl_mqtt_connection_open (&self->connection, &self->settings, error, hint))
+  gst_ccl_mqtt_connection_set_delivery (&self->connection, qos_level, retain);
+  if (!gst_ccl_mqtt_connection_open (&self->connection, &self->active, error, hint))
     return FALSE;
   warn_of_settings (self);      /* before the warnings of the thread */
   *max_in_flight = GST_CCL_MQTT_MAX_IN_FLIGHT;
@@ -128,7 +137,7 @@ get_topic (GstCclDeliverySink * sink)
 static gboolean
 wants_source (GstCclDeliverySink * sink)
 {
-  const gchar *const properties = GST_CCL_MQTT_SINK (sink)->settings.user_properties;
+  const gchar *const properties = GST_CCL_MQTT_SINK (sink)->active.user_properties;
 
   return properties && gst_ccl_topic_has_source (properties);
 }
@@ -156,14 +165,10 @@ static void
 gst_ccl_mqtt_sink_finalize (GObject * object)
 {
   GstCclMqttSink *const self = GST_CCL_MQTT_SINK (object);
-  const GstCclMqttSettings *const settings = &self->settings;
-  gchar *const strings[] = { self->topic, settings->uri, settings->client_id, settings->username,
-    settings->password_env, settings->ca_file, settings->cert_file, settings->key_file, settings->will_topic,
-    settings->will_message, settings->user_properties
-  };
 
-  for (guint i = 0; i < G_N_ELEMENTS (strings); i++)
-    g_free (strings[i]);
+  g_free (self->topic);
+  gst_ccl_mqtt_settings_clear (&self->settings);
+  gst_ccl_mqtt_settings_clear (&self->active);
   gst_ccl_mqtt_connection_clear (&self->connection);
   G_OBJECT_CLASS (parent_class)->finalize (object);
 }
@@ -181,7 +186,8 @@ gst_ccl_mqtt_sink_class_init (GstCclMqttSinkClass * klass)
   gst_ccl_mqtt_sink_install_properties (object);
 
   gst_element_class_set_static_metadata (element, "MQTT publisher", "Sink/Network",
-      "Publishes lines of JSON over MQTT; an absent broker does not stop the pipeline", "gst-ccl contributors");
+      "Publishes lines of JSON, or CBOR, over MQTT; an absent broker does not stop the pipeline",
+      "gst-ccl contributors");
   gst_ccl_element_class_set_document (element, "cclmqttsink");
 
   sink->protocol = "MQTT";

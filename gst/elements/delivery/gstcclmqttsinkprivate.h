@@ -21,6 +21,9 @@ struct _GstCclMqttSink
   gint qos_level;
   gboolean retain;
 
+  /* What they were at the start: fixed from open() to close(), for all threads. */
+  GstCclMqttSettings active;
+
   GstCclMqttConnection connection;
 };
 

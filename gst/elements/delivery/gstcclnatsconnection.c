@@ -178,20 +178,32 @@ reason_of (const jsPubAckErr * error)
   return error->ErrText && *error->ErrText ? error->ErrText : natsStatus_GetText (error->Err);
 }
 
+/* A stream that discards new messages has reached its limits, or its server has. */
+static gboolean
+is_full (const jsPubAckErr * error)
+{
+  return error->ErrCode == JSAccountResourcesExceededErr || error->ErrCode == JSInsufficientResourcesErr
+      || error->ErrCode == JSMemoryResourcesExceededErr || error->ErrCode == JSStorageResourcesExceededErr
+      || (error->ErrCode == JSStreamStoreFailedErr && error->ErrText && strstr (error->ErrText, "exceeded"));
+}
+
 /* The stream's answer to a message. A message that it did not take stays in flight, and is sent again after a pause. */
 static void
-take_answer (GstCclNatsConnection * self, natsMsg * message, const jsPubAckErr * error)
+take_answer (GstCclNatsConnection * self, natsMsg * message, const jsPubAck * taken, const jsPubAckErr * error)
 {
   const gboolean is_refused = error && error->ErrCode == JSStreamMessageExceedsMaximumErr;
+  const gboolean is_unsure = taken && taken->Duplicate && !taken->Sequence;
   GstCclNatsInFlight *in_flight;
   gboolean was_waiting, ends_outage = FALSE;
   guint64 id = 0;
 
   g_mutex_lock (&self->lock);
   in_flight = find_message (self, message);
-  if (in_flight && error && !is_refused) {
+  if (in_flight && (is_unsure || (error && !is_refused))) {
     in_flight->message = NULL;
-    fail (self, GST_CCL_NATS_NOT_TAKEN, reason_of (error));
+    in_flight->n_unsure += is_unsure;
+    self->is_full |= error && !self->failure && is_full (error);
+    fail (self, GST_CCL_NATS_NOT_TAKEN, error ? reason_of (error) : "the stream may not have stored a message");
   } else if (in_flight) {
     id = in_flight->id;
     remove_message (in_flight);
@@ -203,6 +215,9 @@ take_answer (GstCclNatsConnection * self, natsMsg * message, const jsPubAckErr *
   self->is_waiting = FALSE;
   g_mutex_unlock (&self->lock);
 
+  if (id && taken)
+    GST_LOG_OBJECT (self->owner, "message %" G_GUINT64_FORMAT " has the sequence number %" G_GUINT64_FORMAT "%s", id,
+        taken->Sequence, taken->Duplicate ? " already" : "");
   if (id && is_refused)
     gst_ccl_delivery_refused (self->delivery, id, reason_of (error));
   else if (id)
@@ -219,7 +234,7 @@ on_answer (jsCtx * context, natsMsg * message, jsPubAck * answer, jsPubAckErr * 
   GstCclNatsConnection *const self = enter (session);
 
   if (self)
-    take_answer (self, message, error);
+    take_answer (self, message, answer, error);
   leave ();
   natsMsg_Destroy (message);
 }
@@ -278,7 +293,9 @@ publish (GstCclNatsConnection * self, GstCclNatsInFlight * in_flight)
   natsMsg *const copy = copy_message (in_flight);
   natsMsg *given = copy;
   const guint64 id = in_flight->id;
+  const guint n_unsure = in_flight->n_unsure;
   gchar text[64];
+  gint n;
   jsPubOptions options;
   natsStatus status = NATS_NO_MEMORY;
 
@@ -286,7 +303,9 @@ publish (GstCclNatsConnection * self, GstCclNatsInFlight * in_flight)
   in_flight->sent = g_get_monotonic_time ();
   self->n_publishing++;
   g_mutex_unlock (&self->lock);
-  g_snprintf (text, sizeof text, "%s-%" G_GUINT64_FORMAT, gst_ccl_delivery_get_instance (self->delivery), id);
+  n = g_snprintf (text, sizeof text, "%s-%" G_GUINT64_FORMAT, gst_ccl_delivery_get_instance (self->delivery), id);
+  if (n_unsure > 1)
+    g_snprintf (text + n, sizeof text - n, "-%u", n_unsure);
   jsPubOptions_Init (&options);
   options.MsgId = text;
   if (copy)
@@ -411,6 +430,7 @@ send_again (GstCclNatsConnection * self)
   g_mutex_lock (&self->lock);
   if (self->failure == GST_CCL_NATS_NOT_TAKEN)
     self->failure = GST_CCL_NATS_NO_FAILURE;
+  self->is_full = FALSE;
   for (guint i = 0; i < GST_CCL_NATS_MAX_IN_FLIGHT && !self->failure; i++) {
     if (self->in_flight[i].id && !self->in_flight[i].message)
       publish (self, &self->in_flight[i]);
@@ -435,12 +455,17 @@ static void
 report_outage (GstCclNatsConnection * self)
 {
   gchar reason[GST_CCL_DELIVERY_REASON_SIZE];
+  gboolean full;
 
   g_mutex_lock (&self->lock);
-  self->is_outage = TRUE;
+  full = self->failure == GST_CCL_NATS_NOT_TAKEN && self->is_full;
+  self->is_outage |= !full;
   g_strlcpy (reason, self->reason, sizeof reason);
   g_mutex_unlock (&self->lock);
-  gst_ccl_delivery_not_connected (self->delivery, reason);
+  if (full)
+    gst_ccl_delivery_full (self->delivery, reason);
+  else
+    gst_ccl_delivery_not_connected (self->delivery, reason);
 }
 
 /* The end of a connection: the core sends again what was in flight. With `lock`, and releases it meanwhile. */
@@ -536,7 +561,7 @@ start (gpointer transport, GstCclDelivery * delivery)
   GstCclNatsConnection *const self = transport;
 
   self->delivery = delivery;
-  self->is_stopping = self->is_waiting = self->is_connected = self->is_outage = self->has_delivered = FALSE;
+  self->is_stopping = self->is_waiting = self->is_connected = self->is_outage = self->has_delivered = self->is_full = FALSE;
   self->failure = GST_CCL_NATS_NO_FAILURE;
   self->thread = g_thread_new ("cclnatssink", run_connection, self);
 }

@@ -38,6 +38,9 @@ typedef struct
   GBytes *payload;
   struct __natsMsg *message;    /* the client has it; NULL: it has to be sent again */
   gint64 sent;                  /* monotonic time, microseconds */
+  /* Answers that it was known, without a sequence number. Servers up to 2.10 remember the id of a message that they refused, or
+   * have not stored yet. From the second answer on the message has another id. */
+  guint n_unsure;
 } GstCclNatsInFlight;
 
 typedef enum
@@ -69,6 +72,7 @@ typedef struct
   GstCclNatsInFlight in_flight[GST_CCL_NATS_MAX_IN_FLIGHT];
   gboolean is_connected;        /* in the eyes of the core */
   gboolean is_outage;           /* an outage was reported while it is */
+  gboolean is_full;             /* `failure` is that a stream is */
   gboolean is_waiting;          /* send() has said "later" */
   gboolean is_stopping;
   gboolean has_delivered;       /* since the last pause */

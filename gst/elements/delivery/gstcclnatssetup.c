@@ -7,6 +7,8 @@
 
 #include <nats/nats.h>
 
+#include "delivery/gstcclsettings.h"
+
 #define DEFAULT_PORT 4222
 #define CONNECT_TIME_MS 2000
 /* A server that takes no bytes for this time is given up. */
@@ -108,7 +110,7 @@ gst_ccl_nats_connection_open (GstCclNatsConnection * self, const GstCclNatsSetti
   self->max_pause = (gint64) (servers->max_pause / 1000);
   self->ack_timeout = (gint64) (settings->ack_timeout / 1000);
   if (gst_ccl_server_settings_check (servers, error, hint)
-      && gst_ccl_server_file_is_readable ("credentials-file", settings->credentials_file, error)
+      && gst_ccl_settings_check_file ("credentials-file", settings->credentials_file, error)
       && set_servers (self->options, servers, error, hint)
       && succeeded ("TLS", set_tls (self->options, servers), error)
       && succeeded ("The login", set_login (self->options, settings), error)

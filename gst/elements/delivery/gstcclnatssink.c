@@ -20,13 +20,14 @@
 #include "gstcclnatssink.h"
 
 #include "base/gstccldocument.h"
-#include "base/gstcclpropertyrow.h"
 #include "delivery/gstcclnatsconnection.h"
-#include "delivery/gstcclserversink.h"
 #include "delivery/gstccltopic.h"
 
 GST_DEBUG_CATEGORY (gst_ccl_nats_sink_debug);
 #define GST_CAT_DEFAULT gst_ccl_nats_sink_debug
+
+#define TOPIC_HINT "A subject is words with dots between, without spaces, * and >, and does not begin with $; " \
+    GST_CCL_TOPIC_SOURCE " stands for the source of each line."
 
 #define DEFAULT_KEEP_ALIVE 30
 #define DEFAULT_ACK_TIMEOUT (5 * GST_SECOND)
@@ -63,26 +64,11 @@ static const GstCclServerDefaults defaults = {
   "ccl.blobs",
 };
 
-G_DEFINE_FINAL_TYPE_WITH_CODE (GstCclNatsSink, gst_ccl_nats_sink, GST_TYPE_CCL_DELIVERY_SINK,
+G_DEFINE_FINAL_TYPE_WITH_CODE (GstCclNatsSink, gst_ccl_nats_sink, GST_TYPE_CCL_SERVER_SINK,
     GST_DEBUG_CATEGORY_INIT (gst_ccl_nats_sink_debug, "cclnatssink", 0, "NATS publisher"));
 GST_ELEMENT_REGISTER_DEFINE (cclnatssink, "cclnatssink", GST_RANK_NONE, GST_TYPE_CCL_NATS_SINK);
 
-/* ---------------------------------------------------------------- transport */
-
-static void
-start (gpointer transport, GstCclDelivery * delivery)
-{
-  GstCclNatsSink *const self = transport;
-
-  gst_ccl_server_sink_warn_of_settings (&self->parent);
-  gst_ccl_nats_transport.start (&self->connection, delivery);
-}
-
-static void
-stop (gpointer transport)
-{
-  gst_ccl_nats_transport.stop (&((GstCclNatsSink *) transport)->connection);
-}
+/* ---------------------------------------------------------------- connection */
 
 /* Of a source, which is one word of a subject. */
 static gboolean
@@ -91,45 +77,23 @@ is_kept (gchar character)
   return !g_ascii_iscntrl (character) && character != ' ' && character != '.' && character != '*' && character != '>';
 }
 
-static GstCclSendResult
-send_message (gpointer transport, const GstCclDeliveryMessage * message, gchar * reason)
-{
-  GstCclNatsSink *const self = transport;
-  GstCclDeliveryMessage renamed = *message;
-  gchar *const topic = gst_ccl_server_sink_make_topic (&self->parent, message, is_kept);
-  GstCclSendResult result;
-
-  if (topic)
-    renamed.topic = topic;
-  result = gst_ccl_nats_transport.send (&self->connection, &renamed, reason);
-  g_free (topic);
-  return result;
-}
-
-static const GstCclDeliveryTransport transport_functions = { start, stop, send_message };
-
 static gboolean
-open_sink (GstCclDeliverySink * sink, guint * max_in_flight, GError ** error, const gchar ** hint)
+open_connection (GstCclServerSink * sink, const GstCclServerSettings * servers, GError ** error, const gchar ** hint)
 {
   GstCclNatsSink *const self = GST_CCL_NATS_SINK (sink);
-  const GstCclNatsSettings settings = {
-    .servers = &self->parent.settings,
-    .credentials_file = self->credentials_file,
-    .keep_alive = self->keep_alive,
-    .ack_timeout = self->ack_timeout,
-  };
+  g_autofree gchar *credentials_file = NULL;
+  GstCclNatsSettings settings = {.servers = servers };
 
-  *max_in_flight = GST_CCL_NATS_MAX_IN_FLIGHT;
-  if (!gst_ccl_server_sink_check_topic (&self->parent, gst_ccl_nats_subject_is_valid, error)) {
-    *hint = "A subject is words with dots between, without spaces, * and >, and does not begin with $; "
-        GST_CCL_TOPIC_SOURCE " stands for the source of each line.";
-    return FALSE;
-  }
+  GST_OBJECT_LOCK (self);
+  settings.credentials_file = credentials_file = g_strdup (self->credentials_file);
+  settings.keep_alive = self->keep_alive;
+  settings.ack_timeout = self->ack_timeout;
+  GST_OBJECT_UNLOCK (self);
   return gst_ccl_nats_connection_open (&self->connection, &settings, error, hint);
 }
 
 static void
-close_sink (GstCclDeliverySink * sink)
+close_connection (GstCclServerSink * sink)
 {
   gst_ccl_nats_connection_close (&GST_CCL_NATS_SINK (sink)->connection);
 }
@@ -137,36 +101,11 @@ close_sink (GstCclDeliverySink * sink)
 /* ---------------------------------------------------------------- class */
 
 static void
-gst_ccl_nats_sink_set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
-{
-  GstCclNatsSink *const self = GST_CCL_NATS_SINK (object);
-
-  GST_OBJECT_LOCK (self);
-  if (!gst_ccl_server_sink_set_property (&self->parent, id, value)
-      && !gst_ccl_property_row_set (self, &rows[id], value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-  GST_OBJECT_UNLOCK (self);
-}
-
-static void
-gst_ccl_nats_sink_get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
-{
-  GstCclNatsSink *const self = GST_CCL_NATS_SINK (object);
-
-  GST_OBJECT_LOCK (self);
-  if (!gst_ccl_server_sink_get_property (&self->parent, id, value)
-      && !gst_ccl_property_row_get (self, &rows[id], value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-  GST_OBJECT_UNLOCK (self);
-}
-
-static void
 gst_ccl_nats_sink_finalize (GObject * object)
 {
   GstCclNatsSink *const self = GST_CCL_NATS_SINK (object);
 
   gst_ccl_nats_connection_clear (&self->connection);
-  gst_ccl_server_sink_finalize (&self->parent);
   g_free (self->credentials_file);
   G_OBJECT_CLASS (gst_ccl_nats_sink_parent_class)->finalize (object);
 }
@@ -176,9 +115,6 @@ install_properties (GObjectClass * object)
 {
   const GParamFlags ready = GST_CCL_SERVER_PARAM_READY;
 
-  object->set_property = gst_ccl_nats_sink_set_property;
-  object->get_property = gst_ccl_nats_sink_get_property;
-  gst_ccl_server_sink_install_properties (object, &defaults);
   g_object_class_install_property (object, PROP_CREDENTIALS_FILE, g_param_spec_string ("credentials-file",
           "Credentials file", "File with the user's JWT and key, as nsc makes it (unset = none)", NULL, ready));
   g_object_class_install_property (object, PROP_KEEP_ALIVE, g_param_spec_uint ("keep-alive", "Keep alive",
@@ -195,31 +131,37 @@ gst_ccl_nats_sink_class_init (GstCclNatsSinkClass * klass)
   GObjectClass *const object = G_OBJECT_CLASS (klass);
   GstElementClass *const element = GST_ELEMENT_CLASS (klass);
   GstCclDeliverySinkClass *const sink = GST_CCL_DELIVERY_SINK_CLASS (klass);
+  GstCclServerSinkClass *const server = &klass->parent_class;
 
   object->finalize = gst_ccl_nats_sink_finalize;
+
+  server->defaults = &defaults;
+  server->rows = rows;
+  server->connection = G_STRUCT_OFFSET (GstCclNatsSink, connection);
+  server->functions = &gst_ccl_nats_transport;
+  server->is_valid_topic = gst_ccl_nats_subject_is_valid;
+  server->topic_hint = TOPIC_HINT;
+  server->max_in_flight = GST_CCL_NATS_MAX_IN_FLIGHT;
+  server->open_connection = open_connection;
+  server->close_connection = close_connection;
+  gst_ccl_server_sink_class_install (server);
   install_properties (object);
+
   gst_element_class_set_static_metadata (element, "NATS publisher", "Sink/Network",
-      "Publishes lines of JSON to a stream of NATS; an absent server does not stop the pipeline",
+      "Publishes lines of JSON, or CBOR, to a stream of NATS; an absent server does not stop the pipeline",
       "gst-ccl contributors");
   gst_ccl_element_class_set_document (element, "cclnatssink");
 
   sink->protocol = "NATS";
   sink->state_name = "ccl-nats";
   sink->stats_name = "cclnatssink-stats";
-  sink->needs_source = TRUE;
-  sink->transport = &transport_functions;
-  sink->open = open_sink;
-  sink->close = close_sink;
-  sink->get_topic = gst_ccl_server_sink_get_topic;
-  sink->get_address = gst_ccl_server_sink_get_address;
-  sink->get_hint = gst_ccl_server_sink_get_hint;
+  sink->is_kept = is_kept;
 }
 
 static void
 gst_ccl_nats_sink_init (GstCclNatsSink * self)
 {
   gst_ccl_nats_connection_init (&self->connection, GST_OBJECT (self));
-  gst_ccl_server_sink_init (&self->parent, &defaults);
   self->keep_alive = DEFAULT_KEEP_ALIVE;
   self->ack_timeout = DEFAULT_ACK_TIMEOUT;
 }

@@ -5,22 +5,33 @@
 
 #include <string.h>
 
+#include "delivery/gstcclsettings.h"
+
 #define LIST_HINT "servers is HOST[:PORT], or several of them with commas between."
 
 /* Limits of Kafka, and of a subject that fits into the first line of a NATS message beside its reply. */
 #define MAX_KAFKA_TOPIC 249
 #define MAX_NATS_SUBJECT 1024
 
+static const gsize strings[] = {
+  G_STRUCT_OFFSET (GstCclServerSettings, servers), G_STRUCT_OFFSET (GstCclServerSettings, client_id),
+  G_STRUCT_OFFSET (GstCclServerSettings, username), G_STRUCT_OFFSET (GstCclServerSettings, password_env),
+  G_STRUCT_OFFSET (GstCclServerSettings, ca_file), G_STRUCT_OFFSET (GstCclServerSettings, cert_file),
+  G_STRUCT_OFFSET (GstCclServerSettings, key_file),
+};
+
 void
 gst_ccl_server_settings_clear (GstCclServerSettings * settings)
 {
-  gchar *const strings[] = { settings->servers, settings->client_id, settings->username, settings->password_env,
-    settings->ca_file, settings->cert_file, settings->key_file
-  };
-
-  for (guint i = 0; i < G_N_ELEMENTS (strings); i++)
-    g_free (strings[i]);
+  gst_ccl_settings_free_strings (settings, strings, G_N_ELEMENTS (strings));
   memset (settings, 0, sizeof *settings);
+}
+
+void
+gst_ccl_server_settings_copy (GstCclServerSettings * to, const GstCclServerSettings * from)
+{
+  *to = *from;
+  gst_ccl_settings_copy_strings (to, strings, G_N_ELEMENTS (strings));
 }
 
 /* ---------------------------------------------------------------- servers */
@@ -92,40 +103,16 @@ gst_ccl_server_list_parse (const gchar * text, guint default_port, GError ** err
 /* ---------------------------------------------------------------- TLS and login */
 
 gboolean
-gst_ccl_server_file_is_readable (const gchar * property, const gchar * path, GError ** error)
-{
-  g_autoptr (GError) reason = NULL;
-  gchar *contents;
-
-  if (!path)
-    return TRUE;
-  if (g_file_get_contents (path, &contents, NULL, &reason)) {
-    g_free (contents);
-    return TRUE;
-  }
-  g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND, "%s cannot be read: %s.", property,
-      reason->message);
-  return FALSE;
-}
-
-gboolean
 gst_ccl_server_settings_check (const GstCclServerSettings * settings, GError ** error, const gchar ** hint)
 {
   *hint = NULL;
-  if (!gst_ccl_server_file_is_readable ("ca-file", settings->ca_file, error)
-      || !gst_ccl_server_file_is_readable ("cert-file", settings->cert_file, error)
-      || !gst_ccl_server_file_is_readable ("key-file", settings->key_file, error))
+  if (!gst_ccl_settings_check_file ("ca-file", settings->ca_file, error)
+      || !gst_ccl_settings_check_file ("cert-file", settings->cert_file, error)
+      || !gst_ccl_settings_check_file ("key-file", settings->key_file, error))
     return FALSE;
   if (!settings->cert_file != !settings->key_file)
     return fail (error, hint, "cert-file and key-file go together.", "One of cert-file and key-file is missing.");
-  if (settings->password_env && !g_getenv (settings->password_env)) {
-    g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
-        "The environment variable %s, which password-env names, is not set.", settings->password_env);
-    return FALSE;
-  }
-  if (settings->password_env && !settings->username)
-    return fail (error, hint, NULL, "password-env without username.");
-  return TRUE;
+  return gst_ccl_settings_check_password (settings->password_env, settings->username, error, hint);
 }
 
 const gchar *

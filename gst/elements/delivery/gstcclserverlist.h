@@ -20,14 +20,12 @@ typedef struct
 } GstCclServerSettings;
 
 void gst_ccl_server_settings_clear (GstCclServerSettings * settings);
+void gst_ccl_server_settings_copy (GstCclServerSettings * to, const GstCclServerSettings * from);
 
 /* Reads HOST[:PORT],HOST[:PORT],... and returns the servers as HOST:PORT. A host is a name, an IPv4 address, or an IPv6 address
  * in brackets. NULL: `error` says why, and `hint` (static) what to do. The error does not repeat a text that may be a
  * password. */
 gchar **gst_ccl_server_list_parse (const gchar * text, guint default_port, GError ** error, const gchar ** hint);
-
-/* Whether the file of a property can be read, or there is none. */
-gboolean gst_ccl_server_file_is_readable (const gchar * property, const gchar * path, GError ** error);
 
 /* Whether the files can be read, and the settings fit together. */
 gboolean gst_ccl_server_settings_check (const GstCclServerSettings * settings, GError ** error, const gchar ** hint);

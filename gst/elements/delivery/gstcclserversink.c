@@ -3,10 +3,20 @@
 
 #include "gstcclserversink.h"
 
-#include "base/gstcclpropertyrow.h"
+#include "delivery/gstcclsettings.h"
 #include "delivery/gstccltopic.h"
 
 #define DEFAULT_MAX_PAUSE (30 * GST_SECOND)
+
+static GObjectClass *parent_class;
+
+static const GstCclServerSinkClass *
+get_class (gconstpointer self)
+{
+  return (const GstCclServerSinkClass *) ((const GTypeInstance *) self)->g_class;
+}
+
+/* ---------------------------------------------------------------- properties */
 
 /* Properties that are plain members. */
 static const GstCclPropertyRow rows[GST_CCL_SERVER_N_PROPERTIES] = {
@@ -23,6 +33,33 @@ static const GstCclPropertyRow rows[GST_CCL_SERVER_N_PROPERTIES] = {
   [GST_CCL_SERVER_PROP_MAX_RECONNECT_DELAY] = GST_CCL_PROPERTY_ROW (GstCclServerSink, settings.max_pause),
 };
 
+static const GstCclPropertyRow *
+find_row (GObject * object, guint id)
+{
+  return id < GST_CCL_SERVER_N_PROPERTIES ? &rows[id] : &get_class (object)->rows[id];
+}
+
+static void
+set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
+{
+  GstCclServerSink *const self = (GstCclServerSink *) object;
+
+  GST_OBJECT_LOCK (self);
+  if (!gst_ccl_property_row_set (self, find_row (object, id), value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  gst_ccl_settings_hide_login (self->settings.servers);
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
+{
+  GST_OBJECT_LOCK (object);
+  if (!gst_ccl_property_row_get (object, find_row (object, id), value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  GST_OBJECT_UNLOCK (object);
+}
+
 static void
 install_string (GObjectClass * object, guint id, const gchar * name, const gchar * nick, const gchar * text,
     const gchar * value)
@@ -32,10 +69,15 @@ install_string (GObjectClass * object, guint id, const gchar * name, const gchar
 }
 
 void
-gst_ccl_server_sink_install_properties (GObjectClass * object, const GstCclServerDefaults * defaults)
+gst_ccl_server_sink_class_install (GstCclServerSinkClass * klass)
 {
+  GObjectClass *const object = G_OBJECT_CLASS (klass);
+  const GstCclServerDefaults *const defaults = klass->defaults;
   const GParamFlags ready = GST_CCL_SERVER_PARAM_READY;
 
+  /* A class does not inherit these two. */
+  object->set_property = set_property;
+  object->get_property = get_property;
   install_string (object, GST_CCL_SERVER_PROP_SERVERS, "servers", "Servers", defaults->servers_text, defaults->servers);
   install_string (object, GST_CCL_SERVER_PROP_TOPIC, "topic", "Topic", defaults->topic_text, defaults->topic);
   install_string (object, GST_CCL_SERVER_PROP_CLIENT_ID, "client-id", "Client ID",
@@ -60,95 +102,153 @@ gst_ccl_server_sink_install_properties (GObjectClass * object, const GstCclServe
           DEFAULT_MAX_PAUSE, ready));
 }
 
-gboolean
-gst_ccl_server_sink_set_property (GstCclServerSink * self, guint id, const GValue * value)
+/* ---------------------------------------------------------------- start and stop */
+
+static gboolean
+check_topic (GstCclServerSink * self, GError ** error, const gchar ** hint)
 {
-  return id < GST_CCL_SERVER_N_PROPERTIES && gst_ccl_property_row_set (self, &rows[id], value);
+  g_autofree gchar *topic = NULL, *example = NULL;
+
+  GST_OBJECT_LOCK (self);
+  topic = g_strdup (self->topic ? self->topic : "");
+  GST_OBJECT_UNLOCK (self);
+  example = gst_ccl_topic_insert (topic, "source");
+  if (get_class (self)->is_valid_topic (example))
+    return TRUE;
+  g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, "\"%s\" is no topic to publish to.", topic);
+  *hint = get_class (self)->topic_hint;
+  return FALSE;
 }
 
-gboolean
-gst_ccl_server_sink_get_property (GstCclServerSink * self, guint id, GValue * value)
+static gboolean
+open_sink (GstCclDeliverySink * sink, guint * max_in_flight, GError ** error, const gchar ** hint)
 {
-  return id < GST_CCL_SERVER_N_PROPERTIES && gst_ccl_property_row_get (self, &rows[id], value);
+  GstCclServerSink *const self = (GstCclServerSink *) sink;
+  const GstCclServerSinkClass *const klass = get_class (self);
+
+  gst_ccl_server_settings_clear (&self->active);
+  GST_OBJECT_LOCK (self);
+  gst_ccl_server_settings_copy (&self->active, &self->settings);
+  GST_OBJECT_UNLOCK (self);
+  *max_in_flight = klass->max_in_flight;
+  return check_topic (self, error, hint) && klass->open_connection (self, &self->active, error, hint);
 }
 
-void
-gst_ccl_server_sink_init (GstCclServerSink * self, const GstCclServerDefaults * defaults)
+static void
+close_sink (GstCclDeliverySink * sink)
 {
+  get_class (sink)->close_connection ((GstCclServerSink *) sink);
+}
+
+/* ---------------------------------------------------------------- transport */
+
+static gpointer
+get_connection (gpointer self)
+{
+  return (guint8 *) self + get_class (self)->connection;
+}
+
+static void
+start_transport (gpointer transport, GstCclDelivery * delivery)
+{
+  GstCclServerSink *const self = transport;
+  const gchar *const unused = gst_ccl_server_settings_get_unused (&self->active);
+
+  /* The user expects an encrypted connection. */
+  if (unused)
+    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("%s has no effect: the connection is not encrypted.", unused),
+        ("tls=true encrypts it."));
+  get_class (self)->functions->start (get_connection (self), delivery);
+}
+
+static void
+stop_transport (gpointer transport)
+{
+  get_class (transport)->functions->stop (get_connection (transport));
+}
+
+static GstCclSendResult
+send_message (gpointer transport, const GstCclDeliveryMessage * message, gchar * reason)
+{
+  return get_class (transport)->functions->send (get_connection (transport), message, reason);
+}
+
+static const GstCclDeliveryTransport server_transport = { start_transport, stop_transport, send_message };
+
+/* ---------------------------------------------------------------- messages */
+
+static const gchar *
+get_topic (GstCclDeliverySink * sink)
+{
+  return ((GstCclServerSink *) sink)->topic;
+}
+
+static gchar *
+get_address (GstCclDeliverySink * sink)
+{
+  return g_strdup (((GstCclServerSink *) sink)->active.servers);
+}
+
+static const gchar *
+get_hint (GstCclDeliverySink * sink)
+{
+  return ((GstCclServerSink *) sink)->active.tls ?
+      "With tls=true the servers have to speak TLS at these ports, with a certificate for their host names from an "
+      "authority in ca-file, or from one the system trusts." :
+      "servers says where they are; fail-on-disconnect=true ends the pipeline instead.";
+}
+
+/* ---------------------------------------------------------------- class */
+
+static void
+finalize (GObject * object)
+{
+  GstCclServerSink *const self = (GstCclServerSink *) object;
+
+  gst_ccl_server_settings_clear (&self->settings);
+  gst_ccl_server_settings_clear (&self->active);
+  g_free (self->topic);
+  parent_class->finalize (object);
+}
+
+static void
+class_init (gpointer klass, gpointer data)
+{
+  GObjectClass *const object = G_OBJECT_CLASS (klass);
+  GstCclDeliverySinkClass *const sink = klass;
+
+  parent_class = g_type_class_peek_parent (klass);
+  object->finalize = finalize;
+  sink->needs_source = TRUE;
+  sink->transport = &server_transport;
+  sink->open = open_sink;
+  sink->close = close_sink;
+  sink->get_topic = get_topic;
+  sink->get_address = get_address;
+  sink->get_hint = get_hint;
+}
+
+static void
+instance_init (GTypeInstance * instance, gpointer klass)
+{
+  GstCclServerSink *const self = (GstCclServerSink *) instance;
+  const GstCclServerDefaults *const defaults = ((GstCclServerSinkClass *) klass)->defaults;
+
   self->settings.servers = g_strdup (defaults->servers);
   self->settings.verify = TRUE;
   self->settings.max_pause = DEFAULT_MAX_PAUSE;
   self->topic = g_strdup (defaults->topic);
 }
 
-void
-gst_ccl_server_sink_finalize (GstCclServerSink * self)
+/* Like its parent, each plugin has this class inside, with a name of its own. */
+GType
+gst_ccl_server_sink_get_type (void)
 {
-  gst_ccl_server_settings_clear (&self->settings);
-  g_free (self->topic);
-}
+  static gsize type = 0;
 
-const gchar *
-gst_ccl_server_sink_get_topic (GstCclDeliverySink * sink)
-{
-  return ((GstCclServerSink *) sink)->topic;
-}
-
-gchar *
-gst_ccl_server_sink_get_address (GstCclDeliverySink * sink)
-{
-  return g_strdup (((GstCclServerSink *) sink)->settings.servers);
-}
-
-const gchar *
-gst_ccl_server_sink_get_hint (GstCclDeliverySink * sink)
-{
-  return ((GstCclServerSink *) sink)->settings.tls ?
-      "With tls=true the servers have to speak TLS at these ports, with a certificate for their host names from an "
-      "authority in ca-file, or from one the system trusts." :
-      "servers says where they are; fail-on-disconnect=true ends the pipeline instead.";
-}
-
-void
-gst_ccl_server_sink_warn_of_settings (GstCclServerSink * self)
-{
-  const gchar *const unused = gst_ccl_server_settings_get_unused (&self->settings);
-
-  if (unused)
-    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("%s has no effect: the connection is not encrypted.", unused),
-        ("tls=true encrypts it."));
-}
-
-gboolean
-gst_ccl_server_sink_check_topic (GstCclServerSink * self, gboolean (*is_valid) (const gchar *), GError ** error)
-{
-  g_autofree gchar *example = gst_ccl_topic_insert (self->topic ? self->topic : "", "source");
-
-  if (is_valid (example))
-    return TRUE;
-  g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, "\"%s\" is no topic to publish to.",
-      self->topic ? self->topic : "");
-  return FALSE;
-}
-
-gchar *
-gst_ccl_server_sink_make_topic (GstCclServerSink * self, const GstCclDeliveryMessage * message,
-    gboolean (*is_kept) (gchar))
-{
-  gchar *source, *topic = NULL;
-  gboolean is_changed = FALSE;
-
-  if (!self->topic || !gst_ccl_topic_has_source (self->topic))
-    return NULL;
-  source = g_strdup (message->source);
-  for (gchar * at = source; *at; at++) {
-    if (!is_kept (*at)) {
-      *at = '_';
-      is_changed = TRUE;
-    }
-  }
-  if (is_changed)
-    topic = gst_ccl_topic_insert (self->topic, source);
-  g_free (source);
-  return topic;
+  if (g_once_init_enter (&type))
+    g_once_init_leave (&type, g_type_register_static_simple (GST_TYPE_CCL_DELIVERY_SINK,
+            "GstCcl" GST_CCL_DELIVERY_NAME "ServerSink", sizeof (GstCclServerSinkClass), class_init,
+            sizeof (GstCclServerSink), instance_init, G_TYPE_FLAG_ABSTRACT));
+  return type;
 }

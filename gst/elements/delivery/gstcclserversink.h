@@ -1,10 +1,12 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The properties that cclkafkasink and cclnatssink have in common. Both begin with this struct. */
+/* The base class of cclkafkasink and cclnatssink: the properties of a client of several servers, and its connection, which is a
+ * transport of the delivery core. */
 #ifndef __GST_CCL_SERVER_SINK_H__
 #define __GST_CCL_SERVER_SINK_H__
 
+#include "base/gstcclpropertyrow.h"
 #include "delivery/gstccldeliverysink.h"
 #include "delivery/gstcclserverlist.h"
 
@@ -28,6 +30,8 @@ enum
   GST_CCL_SERVER_N_PROPERTIES,
 };
 
+#define GST_CCL_SERVER_PARAM_READY (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY)
+
 typedef struct
 {
   GstCclDeliverySink parent;
@@ -35,40 +39,46 @@ typedef struct
   /* Properties; object lock. */
   GstCclServerSettings settings;
   gchar *topic;
+
+  /* What they were at the start: fixed from open() to close(), for all threads. */
+  GstCclServerSettings active;
 } GstCclServerSink;
 
-#define GST_CCL_SERVER_PARAM_READY (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY)
-
-/* Of an element. */
+/* Text and default of properties that differ between the elements. */
 typedef struct
 {
-  const gchar *servers_text, *servers;  /* text and default of the property */
+  const gchar *servers_text, *servers;
   const gchar *topic_text, *topic;
 } GstCclServerDefaults;
 
-void gst_ccl_server_sink_install_properties (GObjectClass * object, const GstCclServerDefaults * defaults);
+/* What an element sets. */
+typedef struct
+{
+  GstCclDeliverySinkClass parent_class;
 
-/* With the object lock. FALSE: the property is not one of these. */
-gboolean gst_ccl_server_sink_set_property (GstCclServerSink * sink, guint id, const GValue * value);
-gboolean gst_ccl_server_sink_get_property (GstCclServerSink * sink, guint id, GValue * value);
+  const GstCclServerDefaults *defaults;
+  const GstCclPropertyRow *rows;        /* its own properties, by id */
 
-void gst_ccl_server_sink_init (GstCclServerSink * sink, const GstCclServerDefaults * defaults);
-void gst_ccl_server_sink_finalize (GstCclServerSink * sink);
+  /* Its connection: a member of the instance, and a transport that gets this member. */
+  goffset connection;
+  const GstCclDeliveryTransport *functions;
 
-/* Virtual functions of the base class. */
-const gchar *gst_ccl_server_sink_get_topic (GstCclDeliverySink * sink);
-gchar *gst_ccl_server_sink_get_address (GstCclDeliverySink * sink);
-const gchar *gst_ccl_server_sink_get_hint (GstCclDeliverySink * sink);
+  gboolean (*is_valid_topic) (const gchar * topic);
+  const gchar *topic_hint;
 
-/* Posts a warning about certificates without TLS: the user expects an encrypted connection. */
-void gst_ccl_server_sink_warn_of_settings (GstCclServerSink * sink);
+  /* Opens the connection with these settings, which stay valid until close_connection(), and with the element's own. */
+    gboolean (*open_connection) (GstCclServerSink * sink, const GstCclServerSettings * settings, GError ** error,
+      const gchar ** hint);
+  void (*close_connection) (GstCclServerSink * sink);
+  guint max_in_flight;
+} GstCclServerSinkClass;
 
-/* Whether the topic is valid with a source inside. */
-gboolean gst_ccl_server_sink_check_topic (GstCclServerSink * sink, gboolean (*is_valid) (const gchar *), GError ** error);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (GstCclServerSink, gst_object_unref)
+#define GST_TYPE_CCL_SERVER_SINK (gst_ccl_server_sink_get_type ())
+GType gst_ccl_server_sink_get_type (void);
 
-/* The topic of a message whose source has characters that `is_kept` refuses: each becomes _. NULL: the message's own is right. */
-gchar *gst_ccl_server_sink_make_topic (GstCclServerSink * sink, const GstCclDeliveryMessage * message,
-    gboolean (*is_kept) (gchar));
+/* For class_init() of an element, after the members above: installs the common properties. */
+void gst_ccl_server_sink_class_install (GstCclServerSinkClass * klass);
 
 G_END_DECLS
 

@@ -5,51 +5,14 @@
 
 #include <string.h>
 
-#include "json/gstccljsoncheck.h"
-
-/* Bytes of a topic, by the MQTT standard. */
-#define MAX_TOPIC 65535
-
-/* The member "source" of an object; NULL: it is no string, or too long for a topic. */
-static gchar *
-read_source (const gchar * text)
-{
-  JsonNode *const root = gst_ccl_json_parse (text, NULL);
-  JsonNode *const node = root ? json_object_get_member (json_node_get_object (root), "source") : NULL;
-  const gchar *const source = node && JSON_NODE_HOLDS_VALUE (node) && json_node_get_value_type (node) == G_TYPE_STRING
-      ? json_node_get_string (node) : NULL;
-  gchar *const copy = source && strlen (source) <= MAX_TOPIC ? g_strdup (source) : NULL;
-
-  if (root)
-    json_node_unref (root);
-  return copy;
-}
-
-/* The text with a terminating zero; NULL: no memory, or the text contains a zero. */
-static gchar *
-terminate (const gchar * text, gsize size)
-{
-  gchar *const copy = size > 0 && !memchr (text, 0, size) ? g_try_malloc (size + 1) : NULL;
-
-  if (copy) {
-    memcpy (copy, text, size);
-    copy[size] = '\0';
-  }
-  return copy;
-}
+#include "delivery/gstcclline.h"
 
 gchar *
 gst_ccl_topic_source (const gchar * text, gsize size)
 {
-  gchar *const terminated = terminate (text, size);
-  gchar *source = terminated ? read_source (terminated) : NULL;
+  gchar *const source = gst_ccl_line_get_text (text, size, "source");
 
-  g_free (terminated);
-  if (!source || !*source) {
-    g_free (source);
-    return g_strdup ("unknown");
-  }
-  return source;
+  return source ? source : g_strdup ("unknown");
 }
 
 gboolean

@@ -9,10 +9,10 @@
 
 G_BEGIN_DECLS
 
-/* In a pattern: stands for the member "source" of a line of JSON. */
+/* In a pattern: stands for the member "source" of a line. */
 #define GST_CCL_TOPIC_SOURCE "{source-id}"
 
-/* The source that a text names: the member "source" of its object of JSON. "unknown": it names none. (transfer full) */
+/* The source that a text names: the first member "source" of its object. "unknown": it names none. (transfer full) */
 gchar *gst_ccl_topic_source (const gchar * text, gsize size);
 
 /* Whether the pattern has GST_CCL_TOPIC_SOURCE inside. */

@@ -3,6 +3,7 @@
 
 #include "gstccljson.h"
 
+#include "gstcclcbor.h"
 #include "gstccljsoncheck.h"
 #include "gstccljsonprint.h"
 #include "gstccljsonschemas.h"
@@ -20,10 +21,30 @@ gst_ccl_json_tags (const gchar * text, GError ** error)
   return line;
 }
 
-GString *
-gst_ccl_json_finish_line (JsonObject * object, const GstCclJsonFrame * frame, gint precision)
+#ifdef HAVE_CBOR
+static GString *
+finish_item (JsonObject * object, const GstCclJsonFrame * frame)
 {
-  GString *const line = gst_ccl_json_print (object, precision);
+  GString *item;
+
+  if (frame->tags)
+    json_object_set_member (object, "tags", gst_ccl_json_parse (frame->tags, NULL));
+  item = gst_ccl_cbor_encode (object);
+  json_object_unref (object);
+  return item;
+}
+#endif
+
+GString *
+gst_ccl_json_finish_line (JsonObject * object, const GstCclJsonFrame * frame, GstCclJsonFormat format)
+{
+  GString *line;
+
+#ifdef HAVE_CBOR
+  if (format.cbor)
+    return finish_item (object, frame);
+#endif
+  line = gst_ccl_json_print (object, format.precision);
 
   /* The user's own object is inserted unchanged: `precision` does not apply to its numbers. */
   if (frame->tags) {
@@ -37,8 +58,8 @@ gst_ccl_json_finish_line (JsonObject * object, const GstCclJsonFrame * frame, gi
 }
 
 GString *
-gst_ccl_json_line (const GstCclJsonFrame * frame, GstCclJsonSchema schema, gint precision)
+gst_ccl_json_line (const GstCclJsonFrame * frame, GstCclJsonSchema schema, GstCclJsonFormat format)
 {
   return gst_ccl_json_finish_line (schema == GST_CCL_JSON_SCHEMA_CCL ? gst_ccl_json_blobs_object (frame) :
-      gst_ccl_json_dlstreamer_object (frame), frame, precision);
+      gst_ccl_json_dlstreamer_object (frame), frame, format);
 }

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The blobs of one frame as one line of JSON; docs/json.md describes every field. The functions depend on their arguments only,
- * not on an element. */
+/* The blobs of one frame as one line of JSON or one item of CBOR; docs/json.md describes every field. The functions depend on
+ * their arguments only, not on an element. */
 
 #ifndef __GST_CCL_JSON_H__
 #define __GST_CCL_JSON_H__
@@ -11,8 +11,8 @@
 
 G_BEGIN_DECLS
 
-/* The line of a frame, with its line feed. `precision` is the number of digits after the point, -1 for all. (transfer full) */
-GString *gst_ccl_json_line (const GstCclJsonFrame * frame, GstCclJsonSchema schema, gint precision);
+/* The line of a frame. (transfer full) */
+GString *gst_ccl_json_line (const GstCclJsonFrame * frame, GstCclJsonSchema schema, GstCclJsonFormat format);
 
 /* Checks that text holds one JSON object that gst_ccl_json_check() accepts, and returns it on a single line. (transfer full) */
 gchar *gst_ccl_json_tags (const gchar * text, GError ** error);

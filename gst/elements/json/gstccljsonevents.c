@@ -46,7 +46,7 @@ new_node (const GValue * value)
 }
 
 GString *
-gst_ccl_json_event_line (const GstCclJsonFrame * frame, const GstStructure * event, gint precision)
+gst_ccl_json_event_line (const GstCclJsonFrame * frame, const GstStructure * event, GstCclJsonFormat format)
 {
   JsonObject *const object = json_object_new ();
 
@@ -58,5 +58,5 @@ gst_ccl_json_event_line (const GstCclJsonFrame * frame, const GstStructure * eve
     if (node)
       json_object_set_member (object, members[i].name, node);
   }
-  return gst_ccl_json_finish_line (object, frame, precision);
+  return gst_ccl_json_finish_line (object, frame, format);
 }

@@ -10,7 +10,7 @@
 G_BEGIN_DECLS
 
 /* `frame`: source, times and tags. `event`: as gst_ccl_inband_push() sent it. (transfer full) */
-GString *gst_ccl_json_event_line (const GstCclJsonFrame * frame, const GstStructure * event, gint precision);
+GString *gst_ccl_json_event_line (const GstCclJsonFrame * frame, const GstStructure * event, GstCclJsonFormat format);
 
 G_END_DECLS
 

@@ -29,6 +29,13 @@ typedef struct
   gdouble confidence;           /* 0..1; others: unknown */
 } GstCclJsonRegion;
 
+/* How a line is written. */
+typedef struct
+{
+  gboolean cbor;                /* as one CBOR item; else JSON with a line feed */
+  gint precision;               /* digits after the point in JSON; -1: all */
+} GstCclJsonFormat;
+
 /* One frame. All times are nanoseconds, GST_CLOCK_TIME_NONE when unknown. */
 typedef struct
 {

@@ -17,8 +17,8 @@ void gst_ccl_json_set_envelope (JsonObject * object, const GstCclJsonFrame * fra
 JsonObject *gst_ccl_json_blobs_object (const GstCclJsonFrame * frame);
 JsonObject *gst_ccl_json_dlstreamer_object (const GstCclJsonFrame * frame);
 
-/* Prints the object, which it takes, with the user's tags and a line feed. */
-GString *gst_ccl_json_finish_line (JsonObject * object, const GstCclJsonFrame * frame, gint precision);
+/* Writes the object, which it takes, with the user's tags. */
+GString *gst_ccl_json_finish_line (JsonObject * object, const GstCclJsonFrame * frame, GstCclJsonFormat format);
 
 G_END_DECLS
 

@@ -11,6 +11,8 @@
  * It reads the #GstCclBlobMeta that ccllabel attaches. On frames without one, it reads regions of interest of other
  * elements or, without those, object detections (GStreamer 1.24). Each counts as a filled rectangle.
  *
+ * Behind a capsfilter of application/cbor, or before an element that reads nothing else, it writes the same fields as CBOR.
+ *
  * With events-only=true it writes the events of cclzone and cclmotion instead, one line for each.
  *
  * A frame that was not analysed (ccllabel interval, skip-when-late) has no line: its time passes downstream as a gap.
@@ -24,6 +26,10 @@
  * gst-launch-1.0 videotestsrc pattern=ball num-buffers=30 ! video/x-raw,format=GRAY8 ! ccllabel threshold=127 !
  *     cclmeta2json source-id=door precision=2 empty-frames=false ! filesink location=blobs.ndjson
  * ]| Only the frames with blobs, two digits after the point.
+ * |[
+ * gst-launch-1.0 videotestsrc pattern=ball num-buffers=30 ! video/x-raw,format=GRAY8 ! ccllabel threshold=127 !
+ *     cclmeta2json source-id=door ! application/cbor ! filesink location=blobs.cbor
+ * ]| As CBOR.
  */
 
 #include "gstcclmeta2jsonprivate.h"
@@ -43,9 +49,15 @@ GST_DEBUG_CATEGORY_STATIC (gst_ccl_meta2json_debug);
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
     GST_STATIC_CAPS_ANY);
 
+#ifdef HAVE_CBOR
+#define CBOR_CAPS "; application/cbor, schema=(string){ ccl-blob-1, dlstreamer, ccl-event-1 }"
+#else
+#define CBOR_CAPS
+#endif
+
 static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
     GST_STATIC_CAPS
-    ("application/x-json, schema=(string){ ccl-blob-1, dlstreamer, ccl-event-1 }, framing=(string)ndjson"));
+    ("application/x-json, schema=(string){ ccl-blob-1, dlstreamer, ccl-event-1 }, framing=(string)ndjson" CBOR_CAPS));
 
 #define gst_ccl_meta2json_parent_class parent_class
 G_DEFINE_TYPE (GstCclMeta2Json, gst_ccl_meta2json, GST_TYPE_BASE_TRANSFORM);
@@ -111,7 +123,7 @@ line_of_frame (GstCclMeta2Json * self, GstBuffer * buffer, GstCclJsonFrame * fra
   GstCclJsonTime time;
   GstCclJsonThinning thinning;
   gboolean empty_frames;
-  gint precision;
+  GstCclJsonFormat format = {.cbor = self->stream_cbor };
 
   GST_OBJECT_LOCK (self);
   source = g_strdup (self->source_id ? self->source_id : GST_OBJECT_NAME (self));
@@ -120,7 +132,7 @@ line_of_frame (GstCclMeta2Json * self, GstBuffer * buffer, GstCclJsonFrame * fra
   empty_frames = self->empty_frames;
   thinning = self->thinning;
   frame->trails = self->trails;
-  precision = self->precision;
+  format.precision = self->precision;
   GST_OBJECT_UNLOCK (self);
 
   frame->source = source;
@@ -130,7 +142,7 @@ line_of_frame (GstCclMeta2Json * self, GstBuffer * buffer, GstCclJsonFrame * fra
   hint_when_empty (self, frame, time);
   if ((empty_frames || gst_ccl_blob_meta_get_length (frame->blobs) > 0)
       && gst_ccl_json_thinning_lets_pass (&thinning, &self->written, frame))
-    line = gst_ccl_json_line (frame, self->stream_schema, precision);
+    line = gst_ccl_json_line (frame, self->stream_schema, format);
   g_free (source);
   g_free (tags);
   return line;
@@ -271,20 +283,20 @@ queue_lines_of_events (GstCclMeta2Json * self, GstBuffer * buffer, gboolean last
   GstStructure *event;
   GstCclJsonTime time;
   gchar *source, *tags;
-  gint precision;
+  GstCclJsonFormat format = {.cbor = self->stream_cbor };
 
   GST_OBJECT_LOCK (self);
   source = g_strdup (self->source_id ? self->source_id : GST_OBJECT_NAME (self));
   tags = g_strdup (self->tags_line);
   time = self->time;
-  precision = self->precision;
+  format.precision = self->precision;
   GST_OBJECT_UNLOCK (self);
 
   frame.source = source;
   frame.tags = tags;
   set_times (self, buffer, time, &frame);
   while ((event = take_event (self, last ? GST_CLOCK_TIME_NONE : frame.pts))) {
-    GString *const line = gst_ccl_json_event_line (&frame, event, precision);
+    GString *const line = gst_ccl_json_event_line (&frame, event, format);
 
     count_line (self, line);
     g_queue_push_tail (&self->lines, buffer_of_line (line, buffer));
@@ -413,6 +425,19 @@ gst_ccl_meta2json_sink_event (GstBaseTransform * trans, GstEvent * event)
 
 /* --- caps and allocation --- */
 
+/* JSON is the first choice of a downstream element that accepts both. */
+static GstCaps *
+new_caps (const gchar * schema)
+{
+  GstCaps *const caps = gst_caps_new_simple ("application/x-json", "schema", G_TYPE_STRING, schema,
+      "framing", G_TYPE_STRING, "ndjson", NULL);
+
+#ifdef HAVE_CBOR
+  gst_caps_append_structure (caps, gst_structure_new ("application/cbor", "schema", G_TYPE_STRING, schema, NULL));
+#endif
+  return caps;
+}
+
 static GstCaps *
 gst_ccl_meta2json_transform_caps (GstBaseTransform * trans, GstPadDirection direction, GstCaps * caps, GstCaps * filter)
 {
@@ -424,9 +449,7 @@ gst_ccl_meta2json_transform_caps (GstBaseTransform * trans, GstPadDirection dire
     return filter ? gst_caps_ref (filter) : gst_caps_new_any ();
 
   GST_OBJECT_LOCK (self);
-  other = gst_caps_new_simple ("application/x-json",
-      "schema", G_TYPE_STRING, schemas[self->events_only ? GST_CCL_JSON_SCHEMA_EVENT : self->schema],
-      "framing", G_TYPE_STRING, "ndjson", NULL);
+  other = new_caps (schemas[self->events_only ? GST_CCL_JSON_SCHEMA_EVENT : self->schema]);
   GST_OBJECT_UNLOCK (self);
   if (!filter)
     return other;
@@ -440,7 +463,8 @@ gst_ccl_meta2json_set_caps (GstBaseTransform * trans, GstCaps * incaps, GstCaps 
 {
   GstCclMeta2Json *self = GST_CCL_META2JSON (trans);
   const GstStructure *in = gst_caps_get_structure (incaps, 0);
-  const gchar *schema = gst_structure_get_string (gst_caps_get_structure (outcaps, 0), "schema");
+  const GstStructure *const out = gst_caps_get_structure (outcaps, 0);
+  const gchar *schema = gst_structure_get_string (out, "schema");
   gint width = 0, height = 0;
 
   /* Any caps are accepted, raw or encoded. Without a size in the caps the size is 0. */
@@ -448,6 +472,7 @@ gst_ccl_meta2json_set_caps (GstBaseTransform * trans, GstCaps * incaps, GstCaps 
   gst_structure_get_int (in, "height", &height);
   self->width = (guint) MAX (width, 0);
   self->height = (guint) MAX (height, 0);
+  self->stream_cbor = gst_structure_has_name (out, "application/cbor");
   self->stream_schema = g_strcmp0 (schema, "dlstreamer") == 0 ? GST_CCL_JSON_SCHEMA_DLSTREAMER
       : g_strcmp0 (schema, "ccl-event-1") == 0 ? GST_CCL_JSON_SCHEMA_EVENT : GST_CCL_JSON_SCHEMA_CCL;
   return TRUE;
@@ -540,7 +565,7 @@ gst_ccl_meta2json_class_init (GstCclMeta2JsonClass * klass)
   gst_ccl_meta2json_install_properties (gobject_class);
 
   gst_element_class_set_static_metadata (element_class, "Blob metadata to JSON", "Formatter/Metadata/Video",
-      "Writes the blobs of each frame as one line of JSON", "gst-ccl contributors");
+      "Writes the blobs of each frame as one line of JSON, or as CBOR", "gst-ccl contributors");
   gst_ccl_element_class_set_document (element_class, "cclmeta2json");
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);

@@ -40,7 +40,8 @@ struct _GstCclMeta2Json
   GstCclMeta2JsonStats stats;
 
   /* Streaming thread. */
-  GstCclJsonSchema stream_schema;       /* of the caps sent */
+  GstCclJsonSchema stream_schema;       /* of the caps sent, as stream_cbor */
+  gboolean stream_cbor;
   guint width;
   guint height;
   guint64 seq;

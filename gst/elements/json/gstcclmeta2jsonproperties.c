@@ -157,8 +157,8 @@ gst_ccl_meta2json_install_properties (GObjectClass * gobject_class)
   g_object_class_install_property (gobject_class, PROP_TRAILS, g_param_spec_boolean ("trails", "Trails",
           "Write the trail of each track (see history of ccltrack)", FALSE, flags));
   g_object_class_install_property (gobject_class, PROP_PRECISION, g_param_spec_int ("precision", "Precision",
-          "Maximum number of digits after the decimal point (-1 = all, the exact value)", -1, 15, DEFAULT_PRECISION,
-          flags));
+          "Maximum number of digits after the decimal point in JSON (-1 = all, the exact value)", -1, 15,
+          DEFAULT_PRECISION, flags));
   g_object_class_install_property (gobject_class, PROP_SOURCE_ID, g_param_spec_string ("source-id", "Source ID",
           "Name of the stream for the field source (unset = name of this element)", NULL, flags));
   g_object_class_install_property (gobject_class, PROP_TAGS, g_param_spec_string ("tags", "Tags",

@@ -295,13 +295,6 @@ gst_ccl_label_reopen (GstCclAnalyzer * analyzer, gpointer data, gchar ** message
   GstCclLabelRequest *const request = data;
   CclStatus status;
 
-  if (request->is_map && request->features) {
-    gchar *const names = gst_ccl_label_feature_names (self, request->features);
-
-    *message = g_strdup_printf ("foreground=equal has no %s", names);
-    g_free (names);
-    return CCL_ERROR_UNSUPPORTED;
-  }
   status = gst_ccl_analyzer_open (analyzer, request, message);
   if ((status == CCL_ERROR_UNSUPPORTED || status == CCL_ERROR_NO_DEVICE) && self->accepted.connectivity)
     status = use_accepted_method (self, request, status, message);

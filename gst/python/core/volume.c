@@ -53,6 +53,14 @@ static bool hold_labels(Stack *stack, Py_ssize_t i)
     return is_image;
 }
 
+static PyObject *bytes_of(const void *data, size_t size)
+{
+    PyObject *bytes = PyByteArray_FromStringAndSize(NULL, (Py_ssize_t)size);
+    if (bytes && size)
+        memcpy(PyByteArray_AsString(bytes), data, size);
+    return bytes;
+}
+
 static PyObject *label(CclContext *context, const Stack *stack)
 {
     CclVolumeTable table;
@@ -60,10 +68,13 @@ static PyObject *label(CclContext *context, const Stack *stack)
     const CclLabels *labels = stack->labels == Py_None ? NULL : stack->images;
     Py_BEGIN_ALLOW_THREADS status = ccl_volume_label(context, labels, &table);
     Py_END_ALLOW_THREADS if (status != CCL_OK) return raise_status(status);
-    PyObject *records = PyByteArray_FromStringAndSize(NULL, (Py_ssize_t)(table.n_components * sizeof *table.components));
-    if (records && table.n_components)
-        memcpy(PyByteArray_AsString(records), table.components, table.n_components * sizeof *table.components);
-    return records ? Py_BuildValue("(NI)", records, table.n_found) : NULL;
+    PyObject *records = bytes_of(table.components, table.n_components * sizeof *table.components);
+    PyObject *class_ids = bytes_of(table.class_ids, table.class_ids ? table.n_components * sizeof *table.class_ids : 0);
+    if (records && class_ids)
+        return Py_BuildValue("(NNI)", records, class_ids, table.n_found);
+    Py_XDECREF(records);
+    Py_XDECREF(class_ids);
+    return NULL;
 }
 
 static PyObject *label_stack(Stack *stack)
@@ -91,11 +102,12 @@ PyObject *volume(PyObject *module, PyObject *arguments)
     CclConfig *config = &stack->config;
     *config = ccl_config_default();
     unsigned connectivity;
-    int device;
+    int device, is_map;
     PyObject *result = NULL;
-    if (PyArg_ParseTuple(arguments, "OO(III)IIiIIp", &stack->masks, &stack->labels, &config->volume, &config->max_height,
+    if (PyArg_ParseTuple(arguments, "OO(III)IIiIIppI", &stack->masks, &stack->labels, &config->volume, &config->max_height,
                          &config->max_width, &connectivity, &config->max_components, &device, &config->threads, &stack->threshold,
-                         &stack->invert)) {
+                         &stack->invert, &is_map, &config->background_value)) {
+        config->foreground = is_map ? CCL_FOREGROUND_EQUAL : CCL_FOREGROUND_THRESHOLD;
         config->connectivity = (CclConnectivity)connectivity;
         config->labels = stack->labels != Py_None;
         config->backend = device < 0 ? CCL_BACKEND_CPU : CCL_BACKEND_CUDA;

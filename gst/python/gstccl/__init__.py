@@ -12,10 +12,12 @@
 exact integers.
 """
 from ._analyze import Context, Table, algorithms, analyze, fill_holes
+from ._cbor import read_cbor
 from ._core import HAS_CUDA, DeviceError, Error, NoDeviceError, UnsupportedError
 from ._records import FEATURES
 from ._tracker import Tracker, TrackState
 from ._volume import analyze_volume
 
 __all__ = ["Context", "DeviceError", "Error", "FEATURES", "HAS_CUDA", "NoDeviceError", "Table", "TrackState", "Tracker",
-           "UnsupportedError", "algorithms", "analyze", "analyze_volume", "fill_holes"]
+           "UnsupportedError", "algorithms", "analyze", "analyze_volume", "fill_holes",
+           "read_cbor"]

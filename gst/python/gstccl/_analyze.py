@@ -80,6 +80,12 @@ def _filter(min_area: int, max_area: int, min_width: int, max_width: int, min_he
             *(_whole(name, value) for name, value in limits.items()), _BORDERS[border])
 
 
+def _wants_map(foreground: str) -> bool:
+    if foreground not in _FOREGROUNDS:
+        raise ValueError(f"foreground must be 'threshold' or 'equal': it is {foreground!r}")
+    return foreground == "equal"
+
+
 def _device_index(device: str | int) -> int:
     """-1 for the CPU, else the index of the CUDA device."""
     if device == "cpu":
@@ -112,9 +118,7 @@ class Context:
                  threads: int = 0, labels: bool = False, algorithm: str | None = None, shape: bool = False,
                  hull: bool = False, holes: bool = False, intensity: bool = False, filter: str = "", sort: str = "raster",
                  foreground: str = "threshold", background: int = 0) -> None:
-        if foreground not in _FOREGROUNDS:
-            raise ValueError(f"foreground must be 'threshold' or 'equal': it is {foreground!r}")
-        self._is_map = foreground == "equal"
+        self._is_map = _wants_map(foreground)
         self._device = _device_index(device)
         self._connectivity = _whole("connectivity", connectivity)
         self._core = _core.Context(_whole("width", width), _whole("height", height), self._connectivity,
@@ -204,8 +208,8 @@ def analyze(mask: Any, *, connectivity: int = 8, features: Iterable[str] | str =
     max_blobs:    records of the table; None: all
     threads:      0: as many as make a mask faster; 1: the caller's alone
     algorithm:    a name of gstccl.algorithms(); None: the fastest
-    foreground:   "equal": the mask is a label map. Only equal values connect, and the column class_id has them (CPU,
-                  without "shape", "hull", "holes" and "intensity"); "threshold": a mask
+    foreground:   "equal": the mask is a label map. Only equal values connect, and the column class_id has them (CPU);
+                  "threshold": a mask
     background:   with "equal": the value of the background
     threshold:    pixels above are foreground (0)
     invert:       True: the other pixels are

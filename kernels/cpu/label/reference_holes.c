@@ -51,18 +51,35 @@ static uint32_t flood(const CclReferenceHoles *holes, uint32_t width, uint32_t h
     return n;
 }
 
-CclHoleCounts ccl_reference_count_holes(const CclReferenceHoles *holes, const CclComponent *c, uint32_t number, uint32_t width)
+/* A component's box with a border of one pixel. */
+typedef struct Box {
+    uint32_t width, height, n;
+} Box;
+
+static Box box_of(const CclComponent *c)
 {
-    const uint32_t box_width = c->x1 - c->x0 + 2u, box_height = c->y1 - c->y0 + 2u, n = box_width * box_height;
-    CclHoleCounts counts = { 0 };
-    memset(holes->mark, 0, n);
+    const uint32_t width = c->x1 - c->x0 + 2u, height = c->y1 - c->y0 + 2u;
+    return (Box){ width, height, width * height };
+}
+
+/* Marks the pixels of the component in its box, and the outside. Returns the number of places of the outside. */
+static uint32_t mark_outside(const CclReferenceHoles *holes, const CclComponent *c, uint32_t number, uint32_t width)
+{
+    const Box box = box_of(c);
+    memset(holes->mark, 0, box.n);
     for (uint32_t y = c->y0; y < c->y1; y++)
         for (uint32_t x = c->x0; x < c->x1; x++)
-            holes->mark[(y - c->y0 + 1) * box_width + x - c->x0 + 1] = holes->component[(size_t)y * width + x] == number;
-    counts.area_filled = n - flood(holes, box_width, box_height, 0, 0);
-    for (uint32_t i = 0; i < n; i++)
+            holes->mark[(y - c->y0 + 1) * box.width + x - c->x0 + 1] = holes->component[(size_t)y * width + x] == number;
+    return flood(holes, box.width, box.height, 0, 0);
+}
+
+CclHoleCounts ccl_reference_count_holes(const CclReferenceHoles *holes, const CclComponent *c, uint32_t number, uint32_t width)
+{
+    const Box box = box_of(c);
+    CclHoleCounts counts = { .area_filled = box.n - mark_outside(holes, c, number, width) };
+    for (uint32_t i = 0; i < box.n; i++)
         if (!holes->mark[i]) {
-            flood(holes, box_width, box_height, i, 0);
+            flood(holes, box.width, box.height, i, 0);
             counts.n_holes++;
         }
     return counts;
@@ -118,6 +135,36 @@ static void write_rows(const CclReferenceHoles *holes, CclFrame *frame, uint32_t
     }
 }
 
+/* Of a component of a label map, in raster order of first pixels: what a flood lists are places of the component's box. */
+static void write_rows_of(const CclReferenceHoles *holes, CclFrame *frame, const CclComponent *c, uint32_t number)
+{
+    const uint32_t width = frame->mask.width;
+    const Box box = box_of(c);
+    mark_outside(holes, c, number, width);
+    for (uint32_t i = 0; i < box.n; i++) {
+        if (holes->mark[i])
+            continue;
+        CclHole hole = { .parent = c->label, .area = flood(holes, box.width, box.height, i, 0) };
+        const uint32_t n = hole.area;
+        for (uint32_t k = 0; k < n; k++) {
+            const uint32_t x = c->x0 + holes->queue[k] % box.width - 1, y = c->y0 + holes->queue[k] / box.width - 1;
+            holes->queue[k] = y * width + x;
+        }
+        measure(holes, &hole, width);
+        hole.area_filled = n;
+        for (uint32_t k = 0; k < n; k++)
+            hole.area -= holes->component[holes->queue[k]] != 0;
+        write_row(frame, &hole);
+    }
+}
+
+static void write_map_rows(const CclReferenceHoles *holes, CclFrame *frame, uint32_t capacity)
+{
+    for (uint32_t number = 1; number <= frame->table.n_found; number++)
+        if (holes->label[number] && holes->label[number] <= capacity)
+            write_rows_of(holes, frame, &frame->records[holes->label[number] - 1], number);
+}
+
 void ccl_reference_write_holes(const CclReferenceHoles *holes, CclFrame *frame, uint32_t capacity)
 {
     const uint32_t n = frame->table.n_kept < capacity ? frame->table.n_kept : capacity;
@@ -125,7 +172,10 @@ void ccl_reference_write_holes(const CclReferenceHoles *holes, CclFrame *frame, 
         frame->holes[i].first = frame->table.n_hole_rows;
         frame->table.n_hole_rows += frame->holes[i].n_holes;
     }
-    write_rows(holes, frame, capacity);
+    if (frame->class_ids)
+        write_map_rows(holes, frame, capacity);
+    else
+        write_rows(holes, frame, capacity);
     for (uint32_t i = 0; i < n; i++)
         frame->holes[i].first -= frame->holes[i].n_holes;
 }

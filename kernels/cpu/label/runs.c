@@ -10,7 +10,7 @@
  *   join      labels that touch across the seam of two strips are united
  *   flatten   provisional labels -> roots, sums go to the roots                                        (table.c)
  *   hull      with CCL_FEATURE_HULL: runs -> rows of components -> convex hulls                       (hull_table.c)
- *   holes     with CCL_FEATURE_HOLES: gaps between runs -> holes and their parents                     (hole_table.c)
+ *   holes     with CCL_FEATURE_HOLES: gaps between runs -> holes and their parents        (hole_table.c, map_holes.c)
  *   number    roots are in raster order of first pixels -> table
  *   paint     strips, in parallel: runs -> label image                                                 (paint.h)
  */
@@ -21,6 +21,8 @@
 #include "cpu/intensity_table.h"
 #include "cpu/join.h"
 #include "cpu/map.h"
+#include "cpu/map_holes.h"
+#include "cpu/map_shape.h"
 #include "cpu/shape_table.h"
 #include "cpu/table.h"
 #include "cpu/tier.h"
@@ -53,9 +55,10 @@ typedef struct Runs {
     CclStoredRow *stored;  /* NULL without label images and features that read runs, as stored_labels */
     uint64_t *stored_bits; /* NULL without label images */
     uint32_t *stored_labels;
-    uint16_t *stored_x; /* NULL without features that read runs */
+    uint16_t *stored_x; /* NULL without features that read runs; not of a label map */
     CclHulls *hulls;
     CclHoles *holes;
+    CclMapHoles *map_holes;
     CclCorner *corners;   /* 4-connected with CCL_FEATURE_SHAPE */
     CclStrip strip[MAX_STRIPS];
 } Runs;
@@ -90,10 +93,15 @@ static uint32_t first_label(const CclMask *mask, const CclConfig *config, unsign
     return 1 + i * 2 + (y0 ? ccl_max_components_of(config, mask->width, y0) : 0);
 }
 
-/* Runs side by side need no gap in a label map. The spans of a stored row include the background's. */
+/* Runs side by side need no gap in a label map. */
 static uint32_t max_row_runs(const Runs *runs, uint32_t width)
 {
     return runs->is_map ? width : (width + 1) / 2;
+}
+
+static size_t max_row_corners(const Runs *runs, uint32_t width)
+{
+    return runs->is_map ? ccl_map_corners(width) : width + 1;
 }
 
 /* Strips start at even rows: then their ranges of labels do not overlap. */
@@ -121,12 +129,13 @@ static void cut_strips(Job *job, const CclConfig *config)
         s->prefix = runs->prefix;
         s->shape = provisional ? NULL : job->frame->shape;
         s->intensity = provisional ? NULL : job->frame->intensity;
-        s->corners = runs->corners ? runs->corners + (size_t)s->y0 * (mask->width + 1) : NULL;
+        s->corners = runs->corners ? runs->corners + s->y0 * max_row_corners(runs, mask->width) : NULL;
         const size_t first_run = (size_t)s->y0 * (max_row_runs(runs, mask->width) + 1) + i * PADDING;
         s->stored = paint || measured ? runs->stored + s->y0 : NULL;
-        s->stored_bits = paint ? runs->stored_bits + (size_t)s->y0 * (row_words(mask->width) + 1) + i * PADDING : NULL;
+        const size_t first_word = (size_t)s->y0 * (row_words(mask->width) + 1) + i * PADDING;
+        s->stored_bits = paint && !runs->is_map ? runs->stored_bits + first_word : NULL;
         s->stored_labels = paint || measured ? runs->stored_labels + first_run : NULL;
-        s->stored_x = measured ? runs->stored_x + 2 * first_run : NULL;
+        s->stored_x = measured || (paint && runs->is_map) ? runs->stored_x + 2 * first_run : NULL;
     }
 }
 
@@ -191,7 +200,9 @@ static void make_table(Job *job, uint32_t capacity)
     CclFrame *const frame = job->frame;
     if (frame->hull)
         find_hulls(job);
-    if (frame->holes)
+    if (frame->holes && runs->is_map)
+        ccl_map_holes_find(runs->map_holes, frame, &runs->labels, runs->strip, job->n_strips, job->eight);
+    else if (frame->holes)
         ccl_holes_find(runs->holes, frame, &runs->labels, runs->strip, job->n_strips, job->eight);
     ccl_table_from_sums(frame, capacity, &runs->labels);
     if (runs->is_map)
@@ -202,8 +213,19 @@ static void make_table(Job *job, uint32_t capacity)
         ccl_hulls_from_roots(frame->hull, capacity, &runs->labels);
     if (frame->intensity)
         ccl_intensity_from_roots(frame->intensity, capacity, &runs->labels);
-    if (frame->holes)
+    if (frame->holes && runs->is_map)
+        ccl_map_holes_from_roots(frame, capacity, &runs->labels);
+    else if (frame->holes)
         ccl_holes_from_roots(runs->holes, frame, capacity, &runs->labels);
+}
+
+/* After join_strips(). */
+static void join_shape(Runs *runs, unsigned i, bool eight)
+{
+    if (runs->is_map)
+        ccl_map_join_shape(&runs->strip[i], &runs->strip[i - 1], eight);
+    else
+        ccl_join_shape(&runs->strip[i], runs->strip[i - 1].last, eight);
 }
 
 /* Unites the labels of strip i and of the strip above. */
@@ -234,7 +256,7 @@ static CclStatus analyze(CclContext *context, CclFrame *frame)
     for (unsigned i = 1; i < job.n_strips; i++)
         join_strips(runs, i, eight);
     for (unsigned i = 1; i < job.n_strips && runs->strip[0].shape; i++)
-        ccl_join_shape(&runs->strip[i], runs->strip[i - 1].last, eight);
+        join_shape(runs, i, eight);
 
     labels->n_roots = 0;
     for (unsigned i = 0; i < job.n_strips; i++)
@@ -310,13 +332,16 @@ static CclStatus open_stored_rows(CclContext *context, Runs *runs, size_t n_root
     const size_t n_labels = height * (max_row_runs(runs, width) + 1) + MAX_STRIPS * PADDING;
     CCL_TRY(ccl_cpu_memory(context, height * sizeof(CclStoredRow), (void **)&runs->stored));
     CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(uint32_t), (void **)&runs->stored_labels));
-    if (config->labels)
+    if (config->labels && !runs->is_map)
         CCL_TRY(ccl_cpu_memory(context, n_bits * sizeof(uint64_t), (void **)&runs->stored_bits));
-    if (measured)
+    if (measured || runs->is_map)
         CCL_TRY(ccl_cpu_memory(context, n_labels * 2 * sizeof(uint16_t), (void **)&runs->stored_x));
     if (measured & CCL_FEATURE_HULL)
         CCL_TRY(ccl_hulls_open(context, runs->n_threads, &runs->hulls));
-    return measured & CCL_FEATURE_HOLES ? ccl_holes_open(context, n_labels, n_roots, &runs->holes) : CCL_OK;
+    if (!(measured & CCL_FEATURE_HOLES))
+        return CCL_OK;
+    return runs->is_map ? ccl_map_holes_open(context, n_labels, n_roots, &runs->map_holes)
+                        : ccl_holes_open(context, n_labels, n_roots, &runs->holes);
 }
 
 static CclStatus open_records(CclContext *context, size_t n_labels)
@@ -363,7 +388,7 @@ static CclStatus open_runs(CclContext *context)
     CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(uint32_t), (void **)&runs->labels.final));
     CCL_TRY(open_records(context, n_labels));
     if (config->features & CCL_FEATURE_SHAPE && config->connectivity == CCL_CONNECT_4)
-        CCL_TRY(ccl_cpu_memory(context, (size_t)config->max_height * (config->max_width + 1) * sizeof(CclCorner),
+        CCL_TRY(ccl_cpu_memory(context, config->max_height * max_row_corners(runs, config->max_width) * sizeof(CclCorner),
                                (void **)&runs->corners));
     CCL_TRY(open_stored_rows(context, runs, n_labels));
     for (unsigned i = 0; i < runs->n_threads; i++)
