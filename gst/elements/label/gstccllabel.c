@@ -491,8 +491,9 @@ install_time_properties (void)
   properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
       "Since the start: frames, skipped, late, components, truncated, volumes; backend, gpu (-1 = none), "
       "gpu-changes (after failures), algorithm, volume-algorithm, path; host-bytes, device-bytes; batch-avg and "
-      "batch-max (frames launched together); wait-us (until that launch), pack-us (packing a mask to bits on the host, 0 = not packed), upload-us, kernel-us, contour-us, host-us (time "
-      "spent on a frame) and latency-us (from its arrival until it leaves), each " GST_CCL_TIME_PARTS,
+      "batch-max (frames launched together); wait-us (until that launch), pack-us (packing a mask to bits on the host, "
+      "0 = not packed), upload-us, kernel-us, contour-us, host-us (time spent on a frame) and latency-us (from its "
+      "arrival until it leaves), each " GST_CCL_TIME_PARTS,
       GST_TYPE_STRUCTURE, GST_CCL_PARAM_READ_ONLY);
 }
 
