@@ -45,6 +45,7 @@ class Camera:
         self.versions = {"settings": "", "zones": ""}  # others after each change, so that every page asks for it
         self.counts = Counts()
         self.state, self.text, self.hint = "starting", "", ""
+        self.advice = ""  # the hint, without the time of the next try
         self.frames = self.objects = self.frames_of_run = 0
         self.is_jpeg = False  # an address that gives JPEG pictures without end
         self.n_dropped = 0  # frames of a live stream that had no time to wait for
@@ -126,6 +127,8 @@ class Camera:
             if self.state == "ended":
                 self._restart.wait()
                 continue
+            if not self.frames_of_run:
+                self.is_jpeg = False  # what returns may be something else
             failures = 0 if self.frames_of_run > 30 else failures + 1
             pause = BACK_OFF[min(failures, len(BACK_OFF) - 1)]
             self._set_state("lost", self.text, f"{self.hint} Next try in {pause} s.".strip())
@@ -135,7 +138,8 @@ class Camera:
     def _play(self):
         """Returns true if a new start is wanted, false after a failure or the end."""
         self.frames_of_run = 0
-        self._set_state("starting", self.text if self.state == "lost" else "", "")
+        wrong = (self.text, self.advice) if self.state == "lost" else ("", "")
+        self._set_state("starting", *wrong)
         try:
             pipeline = self._build()
         except Exception as error:  # GLib.Error has no common base with what PyGObject raises besides
@@ -162,7 +166,7 @@ class Camera:
 
     def _build(self):
         values, zones = self.values, self.zones
-        pipeline = Gst.parse_launch(chain.live(self.source, values))
+        pipeline = Gst.parse_launch(chain.live(self.source, values, self.is_jpeg))
         pipeline.get_by_name("zone").set_property("zones", zones)
         pipeline.get_by_name("metadata").connect("new-sample", self._on_metadata)
         pipeline.connect("deep-element-added", self._on_element)
@@ -222,13 +226,13 @@ class Camera:
         """Nobody reads the password of an address."""
         place, name = self.source.place, self.source.name
         self.text, self.hint = text.replace(place, name) if place else text, hint
+        self.advice = hint
         return False
 
     def _handle(self, message):
         if message.type == Gst.MessageType.ERROR:
             error, details = message.parse_error()
-            text = f"Nothing came from {self.source.name}." if error.message == advice.UNKNOWN else error.message
-            return self._fail(text, advice.of(error, details, self.source))
+            return self._fail(advice.text_of(error, self.source), advice.of(error, details, self.source))
         if message.type == Gst.MessageType.WARNING:
             error, _ = message.parse_warning()
             if error.message != chain.NO_ZONES_WARNING:
@@ -260,11 +264,12 @@ class Camera:
     # ---- the streaming threads
 
     def _on_element(self, _pipeline, _bin, element):
-        """A camera that sends JPEG over HTTP has one stream; else decodebin waits for others."""
+        """A camera that sends JPEG over HTTP has a chain of its own: decodebin would wait for other streams, and the pictures
+        have no time but that of their arrival."""
         factory = element.get_factory()
-        if factory and factory.get_name() == "multipartdemux":
-            element.set_property("single-stream", True)
+        if factory and factory.get_name() == "multipartdemux" and not self.is_jpeg:
             self.is_jpeg = True
+            self.restart()
 
     def _on_overrun(self, _queue):
         self.n_dropped += 1
