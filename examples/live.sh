@@ -7,7 +7,7 @@ set -eu
 
 usage() {
     cat <<'END'
-usage: examples/live.sh [OPTION...] [VIDEO | rtsp://... | /dev/videoN]...
+usage: examples/live.sh [OPTION...] [VIDEO | rtsp://... | http://... | /dev/videoN]...
 
 Installs missing packages, builds gst-ccl into build/, and serves a page at http://127.0.0.1:8090/ until Ctrl-C. Several
 sources become a wall of cameras. Without a source it plays a scene that GStreamer makes up.

@@ -45,6 +45,7 @@ class Camera:
         self.versions = {"settings": "", "zones": ""}  # others after each change, so that every page asks for it
         self.counts = Counts()
         self.state, self.text, self.hint = "starting", "", ""
+        self.advice = ""  # the hint, without the time of the next try
         self.frames = self.objects = self.frames_of_run = 0
         self.is_jpeg = False  # an address that gives JPEG pictures without end
         self.n_dropped = 0  # frames of a live stream that had no time to wait for
@@ -135,7 +136,8 @@ class Camera:
     def _play(self):
         """Returns true if a new start is wanted, false after a failure or the end."""
         self.frames_of_run = 0
-        self._set_state("starting", self.text if self.state == "lost" else "", "")
+        wrong = (self.text, self.advice) if self.state == "lost" else ("", "")
+        self._set_state("starting", *wrong)
         try:
             pipeline = self._build()
         except Exception as error:  # GLib.Error has no common base with what PyGObject raises besides
@@ -222,13 +224,13 @@ class Camera:
         """Nobody reads the password of an address."""
         place, name = self.source.place, self.source.name
         self.text, self.hint = text.replace(place, name) if place else text, hint
+        self.advice = hint
         return False
 
     def _handle(self, message):
         if message.type == Gst.MessageType.ERROR:
             error, details = message.parse_error()
-            text = f"Nothing came from {self.source.name}." if error.message == advice.UNKNOWN else error.message
-            return self._fail(text, advice.of(error, details, self.source))
+            return self._fail(advice.text_of(error, self.source), advice.of(error, details, self.source))
         if message.type == Gst.MessageType.WARNING:
             error, _ = message.parse_warning()
             if error.message != chain.NO_ZONES_WARNING:

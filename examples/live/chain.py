@@ -47,11 +47,12 @@ class Source:
         return self.kind in ("camera", "uri")
 
     def pace(self):
-        """Lets frames pass when they are due. A film comes as fast as it is read, and one over HTTP looks like a camera. A live
-        stream comes by itself, and waits for nobody."""
-        if self.kind == "camera" or self.kind == "uri" and not re.match(r"(file|https?)://", self.place):
-            return f"{QUEUE}={WAITING} name=waiting"
-        return "clocksync"
+        """Lets frames pass when they are due. A film comes as fast as it is read, and one over HTTP looks like a camera, which
+        may have been on for hours. A live stream comes by itself, and waits for nobody."""
+        newest = f"{QUEUE}={WAITING} name=waiting"
+        if self.kind == "uri" and re.match(r"https?://", self.place):
+            return f"clocksync sync-to-first=true ! {newest}"
+        return newest if self.is_live() and not self.place.startswith("file://") else "clocksync"
 
     def words(self, frames=0, jpeg=False):
         """The launch text up to raw video, in words. frames: how many of the scene (0: without end). jpeg: the address gives

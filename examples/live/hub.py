@@ -7,6 +7,7 @@ import time
 
 MAX_FRAMES = 120  # metadata that waits for its picture
 LATE_SECONDS = 60  # of which the page shows the late frames
+MAX_WARNINGS = 5  # that a page shows
 MAX_WAITING = 64  # frames and pictures of a camera that the event loop has not taken yet
 
 
@@ -20,7 +21,7 @@ class Feed:
         self.pictures = {}
         self.watchers = set()
         self.room = threading.Semaphore(MAX_WAITING)
-        self.warnings = collections.deque(maxlen=5)
+        self.warnings = collections.deque(maxlen=MAX_WARNINGS)
         self.state = (camera.state, camera.text, camera.hint)
         self.fps = 0.0
         self._measured = (time.monotonic(), 0)
@@ -111,6 +112,9 @@ class Hub:
         self._later(self._set_state, self.feeds[camera.index], (camera.state, camera.text, camera.hint))
 
     def _set_state(self, feed, state):
+        if state[0] == "starting":  # what elements warned of holds no longer, or they warn again
+            of_files = [text for text in feed.warnings if text.split(":")[0].endswith(".json")]
+            feed.warnings = collections.deque(of_files, MAX_WARNINGS)
         feed.state = state
         self._tell(feed)
 

@@ -4,6 +4,7 @@
 """Serves the live page: examples/live.sh starts this. docs/live.md describes it."""
 import argparse
 import asyncio
+import errno
 import ipaddress
 import pathlib
 import secrets
@@ -32,6 +33,8 @@ def arguments():
     parser.add_argument("--folder", default=folder.default())
     parser.add_argument("--once", action="store_true")
     options = parser.parse_args()
+    if not 0 <= options.port <= 65535:
+        parser.error(f"no such port: {options.port}; they are from 0 to 65535")
     for place in options.sources:
         if chain.Source(place).kind == "file" and not pathlib.Path(place).is_file():
             parser.error(f"no such file: {place}")
@@ -69,7 +72,9 @@ async def serve(options):
         await site.start()
     except OSError as error:
         await runner.cleanup()
-        sys.exit(f"live: {options.address} port {options.port}: {error.strerror}; --port N takes another, 0 a free one")
+        hint = "--port N takes another, 0 a free one" if error.errno in (errno.EADDRINUSE, errno.EACCES) else \
+            "--address takes an address of this machine"
+        sys.exit(f"live: {options.address} port {options.port}: {error.strerror}; {hint}")
     port = runner.addresses[0][1]
     host = reachable(options.address)
     host = f"[{host}]" if ":" in host else host

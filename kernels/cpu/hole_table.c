@@ -8,13 +8,13 @@
 
 #include <string.h>
 
-/* A gap has the number of the run right of it among all stored runs; 0 is the outside. */
 struct CclHoles {
-    uint32_t *parent; /* of gaps; by number, like sums */
-    CclHole *sums;
+    uint32_t *label;  /* of gaps, by the number of the run right of them; 0: the outside */
+    uint32_t *parent; /* of labels */
+    CclHole *sums;    /* of roots */
     uint32_t *root;   /* roots, ascending: the holes */
     uint32_t n_roots;
-    uint32_t *outer;  /* by label: the gap left of its first run */
+    uint32_t *outer;  /* by label of runs: the gap left of its first run */
     const uint32_t *run_label; /* of all stored runs */
 };
 
@@ -22,6 +22,7 @@ CclStatus ccl_holes_open(CclContext *context, size_t n_runs, size_t n_labels, Cc
 {
     CclHoles *holes;
     CCL_TRY(ccl_cpu_memory(context, sizeof *holes, (void **)&holes));
+    CCL_TRY(ccl_cpu_memory(context, n_runs * sizeof *holes->label, (void **)&holes->label));
     CCL_TRY(ccl_cpu_memory(context, n_runs * sizeof *holes->parent, (void **)&holes->parent));
     CCL_TRY(ccl_cpu_memory(context, n_runs * sizeof *holes->sums, (void **)&holes->sums));
     CCL_TRY(ccl_cpu_memory(context, n_runs * sizeof *holes->root, (void **)&holes->root));
@@ -29,15 +30,32 @@ CclStatus ccl_holes_open(CclContext *context, size_t n_runs, size_t n_labels, Cc
     return ccl_cpu_memory(context, n_labels * sizeof *holes->outer, (void **)&holes->outer);
 }
 
+void ccl_holes_begin(CclHoles *holes, CclStrip *strip, uint32_t first_run)
+{
+    strip->gaps = (CclGaps){ .label = holes->label, .parent = holes->parent, .first = first_run };
+    strip->gaps.above = strip->y0 ? NULL : &strip->gaps.outside; /* above the mask is the outside */
+}
+
 /* ---------------------------------------------------------------- gaps */
 
-/* Identical rows: gap k = 0..n ends at run k. */
+/* Identical rows. Gap k = 0..n ends at run k. */
 typedef struct Gaps {
     const uint16_t *x;
     uint32_t n, first_run;
+    uint32_t *label;
     uint32_t y0, y1;
-    bool is_outside; /* of all gaps */
 } Gaps;
+
+static Gaps gaps_of(CclStrip *strip, const CclStoredRow *row)
+{
+    const uint32_t first_run = strip->gaps.first + row->first_run;
+    return (Gaps){ .x = strip->stored_x + 2 * (size_t)row->first_run,
+                   .n = row->n,
+                   .first_run = first_run,
+                   .label = row->n ? strip->gaps.label + first_run : &strip->gaps.outside,
+                   .y0 = row->y0,
+                   .y1 = row->y1 };
+}
 
 static inline uint32_t gap_start(const Gaps *g, uint32_t k)
 {
@@ -49,36 +67,13 @@ static inline uint32_t gap_end(const Gaps *g, uint32_t k, uint32_t width)
     return k < g->n ? g->x[2 * k] : width;
 }
 
-static inline uint32_t gap_number(const Gaps *g, uint32_t k)
-{
-    return k == 0 || k == g->n || g->is_outside ? 0 : g->first_run + k;
-}
-
-/* Begins the gaps of a row, and notes which of them are left of the first runs of roots: these ascend. */
-static void begin_gaps(CclHoles *holes, const Gaps *g, const uint32_t *label, const uint32_t *root, uint32_t *next_label)
-{
-    for (uint32_t k = 0; k < g->n; k++) {
-        const uint32_t i = gap_number(g, k);
-        if (label[k] >= *next_label && root[label[k]] == label[k]) {
-            holes->outer[label[k]] = i;
-            *next_label = label[k] + 1;
-        }
-        if (!i)
-            continue;
-        const uint16_t x0 = g->x[2 * k - 1], x1 = g->x[2 * k];
-        holes->parent[i] = i;
-        holes->sums[i] = (CclHole){ .area = (x1 - x0) * (g->y1 - g->y0), .x0 = x0, .y0 = (uint16_t)g->y0, .x1 = x1,
-                                    .y1 = (uint16_t)g->y1, .first_x = x0 };
-    }
-}
-
 static void join_gaps(CclHoles *holes, const Gaps *above, const Gaps *here, uint32_t width, bool eight)
 {
     uint32_t a = 0, b = 0;
     while (a <= above->n && b <= here->n) {
         const uint32_t end_a = gap_end(above, a, width), end_b = gap_end(here, b, width);
         if (gap_start(above, a) + eight <= end_b && gap_start(here, b) + eight <= end_a)
-            unite(holes->parent, gap_number(above, a), gap_number(here, b));
+            unite(holes->parent, above->label[a], here->label[b]);
         if (end_a < end_b)
             a++;
         else
@@ -86,58 +81,62 @@ static void join_gaps(CclHoles *holes, const Gaps *above, const Gaps *here, uint
     }
 }
 
-static Gaps gaps_of(const CclHoles *holes, const CclStrip *strip, const CclStoredRow *row)
+static void join_strips(CclHoles *holes, CclStrip *strips, unsigned n_strips, bool eight)
 {
-    return (Gaps){ .x = strip->stored_x + 2 * (size_t)row->first_run,
-                   .n = row->n,
-                   .first_run = (uint32_t)(strip->stored_labels - holes->run_label) + row->first_run,
-                   .y0 = row->y0,
-                   .y1 = row->y1,
-                   .is_outside = row->y0 == 0 || row->y1 == strip->mask->height };
-}
-
-static void scan(CclHoles *holes, const CclStrip *strips, unsigned n_strips, bool eight)
-{
-    const uint32_t width = strips[0].mask->width;
-    Gaps above = { .n = 0, .is_outside = true };
-    for (unsigned s = 0; s < n_strips; s++) {
-        uint32_t next_label = strips[s].first_label;
-        for (uint32_t i = 0; i < strips[s].n_stored; i++) {
-            const CclStoredRow *const row = &strips[s].stored[i];
-            const Gaps here = gaps_of(holes, &strips[s], row);
-            begin_gaps(holes, &here, strips[s].stored_labels + row->first_run, strips[s].parent, &next_label);
-            join_gaps(holes, &above, &here, width, eight);
-            above = here;
-        }
+    for (unsigned s = 1; s < n_strips; s++) {
+        const Gaps above = gaps_of(&strips[s - 1], &strips[s - 1].stored[strips[s - 1].n_stored - 1]);
+        const Gaps here = gaps_of(&strips[s], &strips[s].stored[0]);
+        join_gaps(holes, &above, &here, strips[s].mask->width, eight);
     }
+    CclStrip *const last = &strips[n_strips - 1];
+    const Gaps bottom = gaps_of(last, &last->stored[last->n_stored - 1]);
+    for (uint32_t k = 0; k <= bottom.n; k++)
+        unite(holes->parent, bottom.label[k], 0);
 }
 
 /* ---------------------------------------------------------------- holes */
 
-static void merge(CclHole *to, const CclHole *from)
+static void add_gap(CclHole *hole, const Gaps *g, uint32_t k)
 {
-    to->area += from->area;
-    to->x0 = from->x0 < to->x0 ? from->x0 : to->x0;
-    to->x1 = from->x1 > to->x1 ? from->x1 : to->x1;
-    to->y1 = from->y1 > to->y1 ? from->y1 : to->y1;
+    const uint16_t x0 = g->x[2 * k - 1], x1 = g->x[2 * k];
+    hole->area += (uint32_t)(x1 - x0) * (g->y1 - g->y0);
+    hole->x0 = x0 < hole->x0 ? x0 : hole->x0;
+    hole->x1 = x1 > hole->x1 ? x1 : hole->x1;
+    hole->y1 = (uint16_t)g->y1;
 }
 
-/* Roots have the smallest number, that is, the first gap of the hole in raster order. */
-static void flatten(CclHoles *holes, const CclStrip *strips, unsigned n_strips)
+/* Roots have the smallest number, that is, the first gap of the hole in raster order. Smaller labels are flat already. */
+static void flatten(CclHoles *holes, CclStrip *strips, unsigned n_strips)
 {
     uint32_t *const parent = holes->parent;
     holes->n_roots = 0;
     for (unsigned s = 0; s < n_strips; s++)
         for (uint32_t i = 0; i < strips[s].n_stored; i++) {
-            const Gaps g = gaps_of(holes, &strips[s], &strips[s].stored[i]);
-            for (uint32_t k = 1; k < g.n && !g.is_outside; k++) {
-                const uint32_t at = g.first_run + k, root = parent[parent[at]];
-                parent[at] = root;
-                if (root == at)
-                    holes->root[holes->n_roots++] = at;
-                else if (root)
-                    merge(&holes->sums[root], &holes->sums[at]);
+            const Gaps g = gaps_of(&strips[s], &strips[s].stored[i]);
+            for (uint32_t k = 1; k < g.n; k++) {
+                const uint32_t label = g.label[k], root = parent[parent[label]];
+                parent[label] = g.label[k] = root;
+                if (!root)
+                    continue;
+                if (root == g.first_run + k) {
+                    holes->root[holes->n_roots++] = root;
+                    holes->sums[root] = (CclHole){ .x0 = UINT16_MAX, .y0 = (uint16_t)g.y0, .first_x = g.x[2 * k - 1] };
+                }
+                add_gap(&holes->sums[root], &g, k);
             }
+        }
+}
+
+/* Notes the gap left of the first run of each label: from the last run to the first, so the first one stays. */
+static void note_outer(CclHoles *holes, const CclStrip *strips, unsigned n_strips)
+{
+    for (unsigned s = n_strips; s-- > 0;)
+        for (uint32_t i = strips[s].n_stored; i-- > 0;) {
+            const CclStoredRow *const row = &strips[s].stored[i];
+            const uint32_t *const label = strips[s].stored_labels + row->first_run;
+            const uint32_t first_run = (uint32_t)(label - holes->run_label);
+            for (uint32_t k = row->n; k-- > 0;)
+                holes->outer[label[k]] = first_run + k;
         }
 }
 
@@ -160,7 +159,7 @@ static void fill(CclHoles *holes, CclHoleCounts *counts, const CclLabelling *lab
         around->n_holes++;
     }
     for (uint32_t k = labels->n_roots; k-- > 0;) {
-        const uint32_t island = labels->root[k], hole = holes->parent[holes->outer[island]];
+        const uint32_t island = labels->root[k], hole = holes->label[holes->outer[island]];
         if (!hole)
             continue;
         holes->sums[hole].area_filled += (uint32_t)counts[island].area_filled;
@@ -168,12 +167,13 @@ static void fill(CclHoles *holes, CclHoleCounts *counts, const CclLabelling *lab
     }
 }
 
-void ccl_holes_find(CclHoles *holes, const CclFrame *frame, const CclLabelling *labels, const CclStrip *strips,
+void ccl_holes_find(CclHoles *holes, const CclFrame *frame, const CclLabelling *labels, CclStrip *strips,
                     unsigned n_strips, bool eight)
 {
     holes->run_label = strips[0].stored_labels;
-    scan(holes, strips, n_strips, eight);
+    join_strips(holes, strips, n_strips, eight);
     flatten(holes, strips, n_strips);
+    note_outer(holes, strips, n_strips);
     fill(holes, frame->holes, labels);
 }
 

@@ -11,6 +11,7 @@ struct CclHulls {
     const uint32_t *parent; /* flattened */
     CclCornerPoint *points; /* scratch of each part */
     size_t max_points;
+    uint32_t n_hulls;       /* of the first roots */
 };
 
 CclStatus ccl_hulls_open(CclContext *context, unsigned n_parts, CclHulls **result)
@@ -31,9 +32,10 @@ static bool fills_box(const CclComponent *sums)
     return sums->moments.area == (uint64_t)width * height;
 }
 
-void ccl_hulls_begin(CclHulls *hulls, const CclLabelling *labels)
+void ccl_hulls_begin(CclHulls *hulls, const CclLabelling *labels, uint32_t max_hulls)
 {
     uint32_t n = 0;
+    hulls->n_hulls = labels->n_roots < max_hulls ? labels->n_roots : max_hulls;
     hulls->at = labels->final;
     hulls->parent = labels->parent;
     for (uint32_t k = 0; k < labels->n_roots; k++) {
@@ -76,8 +78,8 @@ static bool is_kept(const CclFrame *frame, const CclComponent *sums)
 void ccl_hulls_of_part(CclHulls *hulls, const CclFrame *frame, const CclLabelling *labels, unsigned part, unsigned n_parts)
 {
     CclCornerPoint *const points = hulls->points + part * hulls->max_points;
-    const uint32_t from = (uint32_t)((uint64_t)labels->n_roots * part / n_parts);
-    const uint32_t to = (uint32_t)((uint64_t)labels->n_roots * (part + 1) / n_parts);
+    const uint32_t from = (uint32_t)((uint64_t)hulls->n_hulls * part / n_parts);
+    const uint32_t to = (uint32_t)((uint64_t)hulls->n_hulls * (part + 1) / n_parts);
 
     for (uint32_t k = from; k < to; k++) {
         const uint32_t root = labels->root[k];

@@ -18,8 +18,9 @@ typedef struct CclHulls CclHulls;
 /* For at most n_parts parts at a time. */
 CclStatus ccl_hulls_open(CclContext *context, unsigned n_parts, CclHulls **hulls);
 
-/* After ccl_flatten() of all strips. labels->final is used until ccl_table_from_sums(). */
-void ccl_hulls_begin(CclHulls *hulls, const CclLabelling *labels);
+/* After ccl_flatten() of all strips. labels->final is used until ccl_table_from_sums(). Only the first max_hulls roots get a
+ * hull. */
+void ccl_hulls_begin(CclHulls *hulls, const CclLabelling *labels, uint32_t max_hulls);
 
 /* Adds a strip's runs. Strips may be added at the same time, because a row of a component is in one strip. */
 void ccl_hull_extents(CclHulls *hulls, const CclStrip *strip);

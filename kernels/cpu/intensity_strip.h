@@ -17,50 +17,55 @@ static inline CclLuma wide_luma_of_run(const uint8_t *row, uint32_t x0, uint32_t
     return luma;
 }
 
-static inline void add_luma(CclIntensityCounts *c, const CclLuma *luma, uint64_t x0, uint64_t y)
+/* Sums of samples of 8 bits fit in 64 bits: y^2 I of a full mask of CCL_MAX_SIZE squared is below 2^63. */
+ALWAYS_INLINE void add_moment(uint64_t sum[2], uint64_t value, bool wide)
 {
-    const uint64_t x = luma->k + x0 * luma->sum, xx = luma->kk + 2 * x0 * luma->k + x0 * x0 * luma->sum;
+    if (wide)
+        add_wide(sum, value, 0);
+    else
+        sum[0] += value;
+}
+
+ALWAYS_INLINE void add_luma(CclIntensityCounts *c, const CclLuma *luma, uint64_t x0, uint64_t y, bool wide)
+{
+    const uint64_t x = luma->k + x0 * luma->sum, xx = luma->kk + x0 * (luma->k + x), y_sum = y * luma->sum;
     c->min = luma->min < c->min ? luma->min : c->min;
     c->max = luma->max > c->max ? luma->max : c->max;
     c->sum += luma->sum;
     c->squares += luma->squares;
     c->x += x;
-    c->y += y * luma->sum;
-    add_wide(c->xx, xx, 0);
-    add_wide(c->xy, x * y, 0);
-    add_wide(c->yy, y * y * luma->sum, 0);
+    c->y += y_sum;
+    add_moment(c->xx, xx, wide);
+    add_moment(c->xy, x * y, wide);
+    add_moment(c->yy, y * y_sum, wide);
 }
 
-/* n samples of chroma from sample `first` on. */
-ALWAYS_INLINE uint64_t sum_of_chroma(const CclPicture *picture, const uint8_t *row, uint32_t first, uint32_t n)
+static inline uint64_t sum_of_wide_samples(const uint8_t *row, uint32_t first, uint32_t n, uint32_t step)
 {
-    const uint32_t step = picture->chroma_step;
     uint64_t sum = 0;
-    if (picture->sample_size != 2)
-        return step == 1 ? sum_of_samples(row + first, n) : sum_of_second_samples(row + 2 * (size_t)first, n);
     for (uint32_t i = first; i < first + n; i++)
         sum += wide_sample(row, (size_t)i * step);
     return sum;
 }
 
-ALWAYS_INLINE uint64_t chroma_at(const CclPicture *picture, const uint8_t *row, uint32_t i)
-{
-    const size_t at = (size_t)i * picture->chroma_step;
-    return picture->sample_size == 2 ? wide_sample(row, at) : row[at];
-}
-
 /* A sample of chroma counts for each pixel of the run that it belongs to: the first and the last sample may belong to pixels
  * beside the run. */
-static inline void add_chroma(CclIntensityCounts *c, const CclPicture *picture, uint32_t x0, uint32_t x1, uint32_t y)
+ALWAYS_INLINE void add_chroma(CclIntensityCounts *c, const CclPicture *picture, uint32_t x0, uint32_t x1, uint32_t y, bool wide)
 {
-    const unsigned shift = picture->shift_x;
-    const uint32_t first = x0 >> shift, last = (x1 - 1) >> shift;
+    const unsigned shift = picture->shift_x, step = picture->chroma_step;
+    const uint32_t first = x0 >> shift, last = (x1 - 1) >> shift, n = last - first + 1;
     const uint64_t before = x0 - (first << shift), behind = ((last + 1) << shift) - x1;
+    const size_t at = (size_t)(y >> picture->shift_y) * picture->chroma_stride;
 
     for (unsigned k = 0; k < 2; k++) {
-        const uint8_t *const row = (const uint8_t *)picture->chroma[k] + (size_t)(y >> picture->shift_y) * picture->chroma_stride;
-        const uint64_t sum = sum_of_chroma(picture, row, first, last - first + 1) << shift;
-        c->chroma[k] += sum - before * chroma_at(picture, row, first) - behind * chroma_at(picture, row, last);
+        const uint8_t *const row = (const uint8_t *)picture->chroma[k] + at;
+        const size_t from = (size_t)first * step, to = (size_t)last * step;
+        if (wide)
+            c->chroma[k] += (sum_of_wide_samples(row, first, n, step) << shift) - before * wide_sample(row, from) -
+                            behind * wide_sample(row, to);
+        else
+            c->chroma[k] += ((step == 1 ? sum_of_samples(row, first, n) : sum_of_second_samples(row, first, n)) << shift) -
+                            before * row[from] - behind * row[to];
     }
 }
 
@@ -81,9 +86,12 @@ static inline bool next_row(RunsRow *row)
     return true;
 }
 
+/* Most runs are in one or two cache lines: no branch on which. */
 static inline void fetch(const uint8_t *row, size_t from, size_t to)
 {
-    for (size_t i = from & ~(size_t)63; i < to; i += 64)
+    __builtin_prefetch(row + from);
+    __builtin_prefetch(row + to - 1);
+    for (size_t i = from + 64; i < to; i += 64)
         __builtin_prefetch(row + i);
 }
 
@@ -106,7 +114,7 @@ static void fetch_row(const RunsRow *at)
                   ((x[2 * i + 1] - 1u) >> picture->shift_x) * step + 1);
 }
 
-static void measure_row_of_runs(const RunsRow *at)
+ALWAYS_INLINE void measure_row_of_runs(const RunsRow *at, bool wide)
 {
     const CclStrip *const strip = at->strip;
     const CclStoredRow *const stored = &strip->stored[at->i];
@@ -118,17 +126,17 @@ static void measure_row_of_runs(const RunsRow *at)
     for (size_t i = 0; i < stored->n; i++) {
         CclIntensityCounts *const c = &strip->intensity[label[i]];
         const uint32_t x0 = x[2 * i], x1 = x[2 * i + 1];
-        const CclLuma luma = picture->sample_size == 2 ? wide_luma_of_run(row, x0, x1) : luma_of_run(row, x0, x1);
-        add_luma(c, &luma, x0, at->y);
+        const CclLuma luma = wide ? wide_luma_of_run(row, x0, x1) : luma_of_run(row, x0, x1);
+        add_luma(c, &luma, x0, at->y, wide);
         if (picture->chroma[0])
-            add_chroma(c, picture, x0, x1, at->y);
+            add_chroma(c, picture, x0, x1, at->y, wide);
     }
 }
 
 /* Rows ahead of the current one that are fetched. */
 enum { ROWS_AHEAD = 4 };
 
-static void measure_intensity(const CclStrip *strip)
+ALWAYS_INLINE void measure_samples(const CclStrip *strip, bool wide)
 {
     const CclIntensityCounts none = { .min = UINT16_MAX, .has_chroma = strip->mask->picture->chroma[0] != NULL };
     RunsRow at = { strip, 0, strip->stored[0].y0 }, ahead = at;
@@ -143,8 +151,16 @@ static void measure_intensity(const CclStrip *strip)
             fetch_row(&ahead);
             is_ahead = next_row(&ahead);
         }
-        measure_row_of_runs(&at);
+        measure_row_of_runs(&at, wide);
     } while (next_row(&at));
+}
+
+static void measure_intensity(const CclStrip *strip)
+{
+    if (strip->mask->picture->sample_size == 2)
+        measure_samples(strip, true);
+    else
+        measure_samples(strip, false);
 }
 
 #endif

@@ -1,13 +1,16 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What vectors of 16 samples need: weights, masks and sums of chroma. SSE2. */
+/* What vectors of 16 samples need: weights, masks and sums of chroma. SSE2 or SSE4.1. */
 #ifndef CCL_CPU_LUMA_16_H
 #define CCL_CPU_LUMA_16_H
 
 #include "intensity.h"
 
 #include <emmintrin.h>
+#ifdef __SSE4_1__
+#include <smmintrin.h>
+#endif
 
 /* Samples of a run that are added in 32 bits: the sum of 255 k^2 is below 2^28. */
 enum { LUMA_PART = 128, LUMA_LANES = 16 };
@@ -44,18 +47,27 @@ static inline void luma_reduce(__m128i a, __m128i b, __m128i c, __m128i d, uint3
     _mm_storeu_si128((__m128i *)sums, _mm_add_epi32(_mm_unpacklo_epi64(ab, cd), _mm_unpackhi_epi64(ab, cd)));
 }
 
+#ifdef __SSE4_1__
+/* The smallest of 16. */
+static inline uint16_t luma_reduce_min(__m128i v)
+{
+    return (uint16_t)_mm_cvtsi128_si32(_mm_minpos_epu16(_mm_min_epu8(v, _mm_srli_epi16(v, 8))));
+}
+#else
+static inline uint16_t luma_reduce_min(__m128i v)
+{
+    v = _mm_min_epu8(v, _mm_srli_si128(v, 8));
+    v = _mm_min_epu8(v, _mm_srli_si128(v, 4));
+    v = _mm_min_epu8(v, _mm_srli_si128(v, 2));
+    v = _mm_min_epu8(v, _mm_srli_si128(v, 1));
+    return (uint16_t)(_mm_cvtsi128_si32(v) & 0xff);
+}
+#endif
+
 static inline void luma_reduce_extremes(CclLuma *luma, __m128i min, __m128i max)
 {
-    min = _mm_min_epu8(min, _mm_srli_si128(min, 8));
-    max = _mm_max_epu8(max, _mm_srli_si128(max, 8));
-    min = _mm_min_epu8(min, _mm_srli_si128(min, 4));
-    max = _mm_max_epu8(max, _mm_srli_si128(max, 4));
-    min = _mm_min_epu8(min, _mm_srli_si128(min, 2));
-    max = _mm_max_epu8(max, _mm_srli_si128(max, 2));
-    const unsigned low = (unsigned)_mm_cvtsi128_si32(min), high = (unsigned)_mm_cvtsi128_si32(max);
-    const uint16_t a = low & 0xff, b = low >> 8 & 0xff, c = high & 0xff, d = high >> 8 & 0xff;
-    luma->min = a < b ? a : b;
-    luma->max = c > d ? c : d;
+    luma->min = luma_reduce_min(min);
+    luma->max = 255 - luma_reduce_min(_mm_xor_si128(max, _mm_set1_epi8(-1)));
 }
 
 static inline uint64_t luma_sum_of_halves(__m128i sum)
@@ -63,34 +75,47 @@ static inline uint64_t luma_sum_of_halves(__m128i sum)
     return (uint32_t)_mm_cvtsi128_si32(sum) + (uint64_t)(uint32_t)_mm_cvtsi128_si32(_mm_srli_si128(sum, 8));
 }
 
-/* n samples, and every second of 2 n - 1 samples. */
-static inline uint64_t sum_of_samples(const uint8_t *samples, uint32_t n)
+/* The samples [first, first + n) of a row. The last vector ends where they end, so it may begin before them, but not before the
+ * row. */
+static inline uint64_t sum_of_samples(const uint8_t *row, uint32_t first, uint32_t n)
 {
-    __m128i sums = _mm_setzero_si128();
-    uint64_t sum = 0;
+    const uint8_t *const samples = row + first;
+    const __m128i zero = _mm_setzero_si128();
+    __m128i sums = zero;
     uint32_t i = 0;
-    if (n >= 16) {
-        for (; i + 16 <= n; i += 16)
-            sums = _mm_add_epi64(sums, _mm_sad_epu8(_mm_loadu_si128((const __m128i *)(samples + i)), _mm_setzero_si128()));
-        sum = luma_sum_of_halves(sums);
+    if (first + n < 16) {
+        uint64_t sum = 0;
+        for (; i < n; i++)
+            sum += samples[i];
+        return sum;
     }
-    for (; i < n; i++)
-        sum += samples[i];
-    return sum;
+    for (; i + 16 < n; i += 16)
+        sums = _mm_add_epi64(sums, _mm_sad_epu8(_mm_loadu_si128((const __m128i *)(samples + i)), zero));
+    const __m128i used = _mm_loadu_si128((const __m128i *)(luma_lanes + n - i));
+    const __m128i last = _mm_and_si128(_mm_loadu_si128((const __m128i *)(row + (first + n - 16))), used);
+    return luma_sum_of_halves(_mm_add_epi64(sums, _mm_sad_epu8(last, zero)));
 }
 
-static inline uint64_t sum_of_second_samples(const uint8_t *samples, uint32_t n)
+/* The same of a row of which every second byte is a sample. */
+static inline uint64_t sum_of_second_samples(const uint8_t *row, uint32_t first, uint32_t n)
 {
-    const __m128i first = _mm_set1_epi16(0xff);
-    __m128i sums = _mm_setzero_si128();
+    const uint8_t *const samples = row + 2 * (size_t)first;
+    const __m128i zero = _mm_setzero_si128();
+    __m128i sums = zero;
     uint32_t i = 0;
-    for (; i + 8 < n; i += 8) /* reads a sample past the eighth */
-        sums = _mm_add_epi64(sums, _mm_sad_epu8(_mm_and_si128(_mm_loadu_si128((const __m128i *)(samples + 2 * (size_t)i)), first),
-                                                _mm_setzero_si128()));
-    uint64_t sum = luma_sum_of_halves(sums);
-    for (; i < n; i++)
-        sum += samples[2 * (size_t)i];
-    return sum;
+    if (first + n <= 8) {
+        uint64_t sum = 0;
+        for (; i < n; i++)
+            sum += samples[2 * (size_t)i];
+        return sum;
+    }
+    for (; i + 8 < n; i += 8) {
+        const __m128i pairs = _mm_loadu_si128((const __m128i *)(samples + 2 * (size_t)i));
+        sums = _mm_add_epi64(sums, _mm_sad_epu8(_mm_and_si128(pairs, _mm_set1_epi16(0xff)), zero));
+    }
+    const __m128i used = _mm_loadu_si128((const __m128i *)(luma_lanes + 2 * (n - i)));
+    const __m128i pairs = _mm_loadu_si128((const __m128i *)(row + (2 * (size_t)(first + n) - 17))); /* ends with a sample */
+    return luma_sum_of_halves(_mm_add_epi64(sums, _mm_sad_epu8(_mm_and_si128(_mm_srli_epi16(pairs, 8), used), zero)));
 }
 
 #endif

@@ -16,20 +16,21 @@ static inline CclLuma luma_of_run(const uint8_t *row, uint32_t x0, uint32_t x1)
     return luma;
 }
 
-/* n samples, and every second of 2 n - 1 samples. */
-static inline uint64_t sum_of_samples(const uint8_t *samples, uint32_t n)
+/* The samples [first, first + n) of a row. */
+static inline uint64_t sum_of_samples(const uint8_t *row, uint32_t first, uint32_t n)
 {
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < n; i++)
-        sum += samples[i];
+    for (uint32_t i = first; i < first + n; i++)
+        sum += row[i];
     return sum;
 }
 
-static inline uint64_t sum_of_second_samples(const uint8_t *samples, uint32_t n)
+/* The same of a row of which every second byte is a sample. */
+static inline uint64_t sum_of_second_samples(const uint8_t *row, uint32_t first, uint32_t n)
 {
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < n; i++)
-        sum += samples[2 * (size_t)i];
+    for (uint32_t i = first; i < first + n; i++)
+        sum += row[2 * (size_t)i];
     return sum;
 }
 

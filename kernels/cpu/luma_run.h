@@ -27,14 +27,21 @@ static inline CclLuma luma_of_run(const uint8_t *row, uint32_t x0, uint32_t x1)
             add_sample(&luma, x - x0, row[x]);
         return luma;
     }
-    for (uint32_t x = x0; x < x1; x += LUMA_PART) {
-        uint32_t sums[4];
+    uint32_t x = x0, sums[4];
+    for (; x + LUMA_PART < x1; x += LUMA_PART) {
         luma_lanes_clear(&lanes);
-        add_luma_part(&lanes, row + x, x1 - x < LUMA_PART ? x1 - x : LUMA_PART);
+        add_luma_part(&lanes, row + x, LUMA_PART);
         luma_lanes_sum(&lanes, sums);
         add_part(&luma, x - x0, sums);
     }
+    luma_lanes_clear(&lanes);
+    add_luma_part(&lanes, row + x, x1 - x);
+    luma_lanes_sum(&lanes, sums);
     luma_reduce_extremes(&luma, lanes.min, lanes.max);
+    if (x > x0)
+        add_part(&luma, x - x0, sums);
+    else /* nearly all runs */
+        luma.sum = sums[0], luma.squares = sums[1], luma.k = sums[2], luma.kk = sums[3];
     return luma;
 }
 

@@ -10,55 +10,75 @@ static inline uint32_t overlap(int32_t a0, int32_t a1, int32_t b0, int32_t b1)
     return to > from ? (uint32_t)(to - from) : 0;
 }
 
-static inline void count_pair(void *data, const CclMapRuns *above, uint32_t a, const CclMapRuns *here, uint32_t b)
+/* A corner joins no 4-connected runs: note_corner() of shape_counts.h. Returns the diagonals that are known to be none. */
+static uint32_t corner(CclStrip *strip, uint32_t label, uint32_t label_above)
 {
-    const CclStrip *const strip = data;
-    const uint16_t *const p = &above->row->x[2 * a], *const q = &here->row->x[2 * b];
-    CclShapeCounts *const counts = &strip->shape[here->row->label[b]];
-
-    counts->euler--;
-    counts->tops -= overlap(p[0], p[1], q[0], q[1]);
-    counts->diagonals -= overlap(p[0] + 1, p[1] + 1, q[0], q[1]) + overlap(p[0] - 1, p[1] - 1, q[0], q[1]);
+    if (strip->parent[label] == strip->parent[label_above])
+        return 1;
+    strip->corners[strip->n_corners++] = (CclCorner){ label, label_above };
+    return 0;
 }
 
-/* A corner joins no 4-connected runs: note_corner() of shape_counts.h. */
-static inline void count_pair4(void *data, const CclMapRuns *above, uint32_t a, const CclMapRuns *here, uint32_t b)
-{
-    CclStrip *const strip = data;
-    const uint16_t *const p = &above->row->x[2 * a], *const q = &here->row->x[2 * b];
-    const uint32_t label = here->row->label[b], label_above = above->row->label[a];
+/* A run and the row above it. */
+typedef struct Place {
+    int32_t x0, x1;
+    uint32_t label;
+    uint16_t class_id;
+    uint32_t first; /* the first run above that touches it, of any value */
+    const CclMapRuns *above;
+} Place;
 
-    if (p[0] < q[1] && q[0] < p[1])
-        count_pair(data, above, a, here, b);
-    else if (strip->parent[label] == strip->parent[label_above])
-        strip->shape[label].diagonals--;
-    else
-        strip->corners[strip->n_corners++] = (CclCorner){ label, label_above };
+/* Takes what a run has in common with runs of its value above away from its counts. */
+static inline CclShapeCounts subtract_contacts(CclShapeCounts counts, CclStrip *strip, const Place *run, bool eight)
+{
+    const CclRow *const above = run->above->row;
+    const int32_t x0 = run->x0, x1 = run->x1;
+
+    for (size_t k = run->first; k < above->n && above->x[2 * k] <= x1; k++) {
+        const int32_t a0 = above->x[2 * k], a1 = above->x[2 * k + 1];
+        const uint32_t common = overlap(a0, a1, x0, x1);
+        if (run->above->class_id[k] != run->class_id)
+            continue;
+        if (!common && !eight) {
+            counts.diagonals -= corner(strip, run->label, above->label[k]);
+            continue;
+        }
+        counts.euler--;
+        counts.tops -= common;
+        counts.diagonals -= overlap(a0 + 1, a1 + 1, x0, x1) + overlap(a0 - 1, a1 - 1, x0, x1);
+    }
+    return counts;
 }
 
-static void count_pairs(CclStrip *strip, const CclMapRuns *above, const CclMapRuns *here, bool eight)
+/* is_new: the runs were not counted as if nothing were above them. */
+static inline void count_row(CclStrip *strip, const CclMapRuns *above, const CclMapRuns *here, bool eight, bool is_new)
 {
-    if (eight)
-        ccl_map_pairs(above, here, 1, count_pair, strip);
-    else
-        ccl_map_pairs(above, here, 1, count_pair4, strip);
+    const CclRow *const runs = here->row;
+    Place run = { .above = above };
+
+    for (size_t b = 0; b < runs->n; b++) {
+        CclShapeCounts *const counts = &strip->shape[runs->label[b]];
+        run.x0 = runs->x[2 * b], run.x1 = runs->x[2 * b + 1];
+        run.label = runs->label[b];
+        run.class_id = here->class_id[b];
+        run.first = ccl_map_first_touching(above->row, run.first, (uint32_t)run.x0, 1);
+        const uint32_t n = (uint32_t)(run.x1 - run.x0);
+        const CclShapeCounts alone = is_new ? (CclShapeCounts){ 1, 1, n, 2 * n } : (CclShapeCounts){ 0 };
+        const CclShapeCounts more = subtract_contacts(alone, strip, &run, eight);
+        counts->euler += more.euler;
+        counts->runs += more.runs;
+        counts->tops += more.tops;
+        counts->diagonals += more.diagonals;
+    }
 }
 
 void ccl_map_count_shape(CclStrip *strip, const CclMapRuns *above, const CclMapRuns *here, bool eight)
 {
-    const uint16_t *const x = here->row->x;
-    for (size_t k = 0; k < here->row->n; k++) {
-        CclShapeCounts *const counts = &strip->shape[here->row->label[k]];
-        const uint32_t n = (uint32_t)(x[2 * k + 1] - x[2 * k]);
-        counts->euler++;
-        counts->runs++;
-        counts->tops += n;
-        counts->diagonals += 2 * n;
-    }
-    count_pairs(strip, above, here, eight);
+    count_row(strip, above, here, eight, true);
 }
 
 void ccl_map_join_shape(CclStrip *strip, const CclStrip *above, bool eight)
 {
-    count_pairs(strip, &(CclMapRuns){ above->last, above->map->last }, &(CclMapRuns){ &strip->first, strip->map->first }, eight);
+    const CclMapRuns last = { above->last, above->map->last }, first = { &strip->first, strip->map->first };
+    count_row(strip, &last, &first, eight, false);
 }

@@ -9,6 +9,7 @@
  *   link     unite the labels of bridged runs
  *   label    each run takes the label of the first run above that it touches, or a new one
  *   count    with CCL_FEATURE_SHAPE: what the runs and the row above have in common   (shape_counts.h)
+ *   gaps     with CCL_FEATURE_HOLES: labels of the background between runs         (gaps.h)
  *   measure  sums of the runs, once for all identical rows
  *
  * The headers with the tier's versions of these must come before: see cpu/tier/.
@@ -17,6 +18,7 @@
 #define CCL_CPU_STRIP_H
 
 #include "host/bits.h"
+#include "gaps.h"
 #include "runs.h"
 #include "shape_counts.h"
 #include "tier.h"
@@ -196,10 +198,11 @@ ALWAYS_INLINE void label_strip(CclStrip *strip, bool eight)
             label_runs(strip, row, here, y, words, eight);
             if (strip->shape)
                 count_shape(strip, row, here, eight);
-            here = row;
-        } else {
-            here = &strip->empty;
         }
+        const CclRow *const above = here;
+        here = bits.any ? row : &strip->empty;
+        if (strip->gaps.label)
+            link_gaps(strip, here, above, strip->gaps.first + n_labels, eight);
         store_row(strip, here, y, n_labels);
         n_labels += here->n ? here->n + 1 : 0;
         if (y == strip->y0)

@@ -21,6 +21,15 @@ typedef struct CclCorner {
     uint32_t label, label_above; /* provisional */
 } CclCorner;
 
+/* The background between the stored runs of a strip: see gaps.h. */
+typedef struct CclGaps {
+    uint32_t *label;       /* of each gap, by the number of the run right of it; NULL without CCL_FEATURE_HOLES */
+    uint32_t *parent;      /* of labels */
+    uint32_t first;        /* number of the strip's first run */
+    const uint32_t *above; /* labels of the row above; NULL: another strip has it */
+    uint32_t outside;      /* 0: the label of the only gap of an empty row */
+} CclGaps;
+
 /* Rows y0..y1-1 of a mask. Strips of one mask share parent, sums, shape and intensity, each in its own range of labels. */
 typedef struct CclStrip {
     const CclMask *mask;
@@ -55,6 +64,7 @@ typedef struct CclStrip {
     uint64_t *stored_bits; /* a word of 0 and row_words() words for each; NULL: there is no label image, or it is a label map */
     uint32_t *stored_labels;
     uint16_t *stored_x; /* NULL without features that read runs; label maps are painted with it */
+    CclGaps gaps;
 } CclStrip;
 
 static inline uint64_t *stored_bits(const CclStrip *strip, uint32_t i, uint32_t words)

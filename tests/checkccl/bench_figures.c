@@ -90,7 +90,7 @@ void print_figure(const Bench *bench, Series series, Figure *figure, double time
     } else {
         printf("  %-28s %-13s %-16s %10.2f us  [%.2f, %.2f]", series.method, series.product, series.measure, median, low, high);
         if (times > 0)
-            printf("  %.1f x null", times);
+            printf("  %.2f x null", times);
         printf("\n");
     }
     fflush(stdout);

@@ -118,6 +118,7 @@ static void add_subjects(Session *session, const Options *options, const CclAlgo
 static void add_bench_subject(Session *session, const Options *options, const CclAlgorithmInfo *info,
                               unsigned connectivity, const Variant *variant)
 {
+    enum { ALL = CCL_FEATURE_SHAPE | CCL_FEATURE_HULL | CCL_FEATURE_HOLES | CCL_FEATURE_INTENSITY };
     static const struct {
         const char *name;
         unsigned features;
@@ -126,8 +127,12 @@ static void add_bench_subject(Session *session, const Options *options, const Cc
                    { "hull", CCL_FEATURE_HULL, 0 },
                    { "holes", CCL_FEATURE_HOLES, 0 },
                    { "intensity", CCL_FEATURE_INTENSITY, 0 },
-                   { "all", CCL_FEATURE_SHAPE | CCL_FEATURE_HULL | CCL_FEATURE_HOLES | CCL_FEATURE_INTENSITY, 0 },
-                   { "equal", 0, CCL_FOREGROUND_EQUAL } };
+                   { "all", ALL, 0 },
+                   { "equal", 0, CCL_FOREGROUND_EQUAL },
+                   { "equal-shape", CCL_FEATURE_SHAPE, CCL_FOREGROUND_EQUAL },
+                   { "equal-hull", CCL_FEATURE_HULL, CCL_FOREGROUND_EQUAL },
+                   { "equal-holes", CCL_FEATURE_HOLES, CCL_FOREGROUND_EQUAL },
+                   { "equal-all", ALL, CCL_FOREGROUND_EQUAL } };
     char name[32];
     add_subject(session, options, info, connectivity, variant);
     for (unsigned i = 0; i < sizeof groups / sizeof *groups; i++) {

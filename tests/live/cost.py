@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: gst-ccl contributors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What the live page costs at 1080p, 30 frames a second: processor time a frame beside the same chain with MJPEG to a file, and
-frames lost with ten pages open, one of them slow. Prints both; the exit status says whether the limits hold.
+frames lost with ten pages open, one of them slow. The medians of three rounds decide the exit status.
 
 usage: cost.py SOURCE_FOLDER [SECONDS]
 """
@@ -9,6 +9,7 @@ import asyncio
 import json
 import os
 import resource
+import statistics
 import struct
 import subprocess
 import sys
@@ -23,6 +24,8 @@ except ImportError:
     sys.exit(77)  # skipped
 
 MAX_MORE, MAX_LOST = 0.30, 0.02
+ROUNDS = 3  # other programs disturb one
+IN_TIME = 29.5  # frames a second of a machine that is fast enough
 CHAIN = ("videoconvert ! video/x-raw,format=I420 ! cclmotion ! "
          "ccllabel mask-source=mask-meta min-rel-area=0.0005 contours=true ! ccltrack ! cclzone ! "
          "jpegenc ! avimux ! filesink location=/dev/null")
@@ -63,13 +66,13 @@ async def watch(url, pause, counts, index):
 
 
 async def with_pages(server, pauses, seconds):
-    """Processor seconds a frame of the server, and the share of frames that it lost."""
+    """Of the server: processor seconds a frame, frames a second, and the share of its frames that the pages did not get."""
     counts = [0] * len(pauses)
     pages = [asyncio.ensure_future(watch(server.url, pause, counts, i)) for i, pause in enumerate(pauses)]
     await asyncio.sleep(2)
     loop = asyncio.get_running_loop()
-    status = await loop.run_in_executor(None, server.camera)
-    first, used, began, before = status, used_by(server.process.pid), time.monotonic(), list(counts)
+    first = await loop.run_in_executor(None, server.camera)
+    used, began, before = used_by(server.process.pid), time.monotonic(), list(counts)
     await asyncio.sleep(seconds)
     status = await loop.run_in_executor(None, server.camera)
     used, took = used_by(server.process.pid) - used, time.monotonic() - began
@@ -77,29 +80,41 @@ async def with_pages(server, pauses, seconds):
         page.cancel()
     await asyncio.gather(*pages, return_exceptions=True)
     passed, got = status["passed"] - first["passed"], status["got"] - first["got"]
-    print(f"{len(pages)} pages: {1000 * used / passed:.2f} ms a frame, {passed / took:.2f} frames/s, "
-          f"{passed - got} of {passed} lost; pictures {[n - m for n, m in zip(counts, before)]}")
-    return used / passed, max(0, passed - got) / passed
+    print(f"  {len(pages)} pages: {1000 * used / passed:.2f} ms a frame, {passed / took:.2f} frames/s, "
+          f"{passed - got} of {passed} lost; pictures {[n - m for n, m in zip(counts, before)]}", flush=True)
+    return used / passed, passed / took, max(0, passed - got) / passed
 
 
-def main(source, seconds):
+def measure(path, seconds):
+    """A round: what a page costs more than the chain, what ten pages do not get, frames a second without a page and with ten."""
+    chain = cost_of_chain(path, 30 * (seconds + 4))
+    print(f"chain with MJPEG to a file: {1000 * chain:.2f} ms a frame", flush=True)
+    server = live.Live(SOURCE, path)
+    try:
+        server.wait(lambda: server.camera()["state"] == "playing")
+        one = asyncio.run(with_pages(server, [0], seconds))
+        none = asyncio.run(with_pages(server, [], seconds))
+        ten = asyncio.run(with_pages(server, [0] * 9 + [1], seconds))
+    finally:
+        server.stop()
+    return one[0] / chain - 1, ten[2], none[1], ten[1]
+
+
+def main(seconds):
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "film.mkv")
         film(path, seconds + 4)
-        chain = cost_of_chain(path, 30 * (seconds + 4))
-        print(f"chain with MJPEG to a file: {1000 * chain:.2f} ms a frame", flush=True)
-        server = live.Live(source, path)
-        try:
-            server.wait(lambda: server.camera()["state"] == "playing")
-            one = asyncio.run(with_pages(server, [0], seconds))
-            asyncio.run(with_pages(server, [], seconds))
-            ten = asyncio.run(with_pages(server, [0] * 9 + [1], seconds))
-        finally:
-            server.stop()
-    more, lost = one[0] / chain - 1, ten[1]
-    print(f"one page: {100 * more:+.1f} % of processor time; ten pages: {100 * lost:.2f} % of the frames lost")
+        rounds = [measure(path, seconds) for _ in range(ROUNDS)]
+    mores, losses, alone, watched = zip(*rounds)
+    more, lost = statistics.median(mores), statistics.median(losses)
+    # Other programs make some rounds slower, and none faster. A machine that is too slow without a page says nothing.
+    slower = 1 - max(watched) / max(alone) if max(alone) > IN_TIME else 0
+    print(f"{ROUNDS} rounds: one page: {100 * more:+.1f} % of processor time; ten pages: {100 * lost:.2f} % of the frames lost, "
+          f"{100 * max(0, slower):.1f} % slower")
+    lost = max(lost, slower)
     return more > MAX_MORE or lost > MAX_LOST
 
 
 if __name__ == "__main__":
-    sys.exit(main(os.path.abspath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 20))
+    SOURCE = os.path.abspath(sys.argv[1])
+    sys.exit(main(int(sys.argv[2]) if len(sys.argv) > 2 else 12))

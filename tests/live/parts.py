@@ -38,6 +38,21 @@ class Listener:
     on_picture = on_event = on_state = on_warning = on_other
 
 
+class Loop:
+    """An event loop that takes nothing until it is asked to."""
+
+    def __init__(self):
+        self.calls = []
+
+    def call_soon_threadsafe(self, *call):
+        self.calls.append(call)
+
+    def take(self):
+        calls, self.calls = self.calls, []
+        for function, *arguments in calls:
+            function(*arguments)
+
+
 class Parts(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -132,16 +147,6 @@ class Parts(unittest.TestCase):
 
     def test_hub_drops_what_the_loop_does_not_take(self):
         import hub
-
-        class Loop:
-            """Takes nothing until it is asked to."""
-
-            def __init__(self):
-                self.calls = []
-
-            def call_soon_threadsafe(self, *call):
-                self.calls.append(call)
-
         loop, watched = Loop(), self.camera(None)
         store = unittest.mock.Mock(fault=None)
         made = hub.Hub(loop, store)
@@ -150,11 +155,72 @@ class Parts(unittest.TestCase):
             made.on_frame(watched, {**frame(n), "pts": n})
             made.on_picture(watched, "video320", n, b"")
         self.assertEqual(len(loop.calls), hub.MAX_WAITING)
-        for function, *arguments in loop.calls:
-            function(*arguments)
-        loop.calls.clear()
+        loop.take()
         made.on_frame(watched, {**frame(0), "pts": 0})
         self.assertEqual(len(loop.calls), 1)
+
+    def test_slow_analysis_leaves_frames_out(self):
+        import camera
+        import chain
+        import hub
+        film = os.path.join(self.folder, "film.mkv")
+        live.video(film, 4)
+        analysis = chain.analysis
+        made = hub.Hub(Loop(), unittest.mock.Mock(fault=None))
+        watched = camera.Camera(0, chain.Source(f"file://{film}"), Listener(), self.folder)
+        made.add(watched)
+        feed, = made.feeds
+
+        def is_late():
+            feed.measure()
+            return feed.status()["late"] > 3
+
+        slow = unittest.mock.patch.object(chain, "analysis", lambda values: f"identity sleep-time=200000 ! {analysis(values)}")
+        pace = chain.Source("http://yard/film.mkv").pace()
+        with slow, unittest.mock.patch.object(chain.Source, "pace", lambda _source: pace):
+            watched.start()
+            try:
+                self.wait(is_late)
+            finally:
+                watched.stop()
+
+    def test_lost_gpu(self):
+        """As the elements post it: with backend=auto a warning, and with backend=cuda an error."""
+        import hub
+        from gstreamer import GLib, Gst
+        loop = Loop()
+        made = hub.Hub(loop, unittest.mock.Mock(fault=None))
+        watched = self.camera(made)
+        made.add(watched)
+        feed, = made.feeds
+
+        def post(kind, text):
+            error = GLib.Error.new_literal(Gst.ResourceError.quark(), text, Gst.ResourceError.FAILED)
+            label = watched.element("label")
+            label.post_message(kind(label, error, "gstcclanalyzerbackend.c: backend=auto continues on the CPU."))
+
+        def status():
+            loop.take()
+            return feed.status()
+
+        watched.start()
+        try:
+            self.wait(lambda: status()["state"] == "playing")
+            post(Gst.Message.new_warning, "The GPU failed: unspecified launch failure. Continuing on the CPU.")
+            self.wait(lambda: status()["warnings"])
+            frames = watched.frames
+            self.wait(lambda: watched.frames > frames)
+            post(Gst.Message.new_error, "The GPU failed: unspecified launch failure.")
+            self.wait(lambda: status()["state"] == "lost")
+            lost = status()
+            self.assertEqual(lost["text"], "The GPU failed: unspecified launch failure.")
+            self.assertIn("Set the property backend to auto or cpu", lost["hint"])
+            self.assertEqual(lost["warnings"], ["label: The GPU failed: unspecified launch failure. Continuing on the CPU."])
+            made.on_warning(watched, "zones.json", "not used")
+            self.wait(lambda: status()["state"] == "playing")
+            self.assertEqual(status()["warnings"], ["zones.json: not used"])  # those of the old chain are over
+        finally:
+            watched.stop()
 
     def test_store_counts_once_after_a_fault(self):
         import store

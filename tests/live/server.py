@@ -199,12 +199,18 @@ class Advice(unittest.TestCase):
                 (Gst.CoreError, Gst.CoreError.MISSING_PLUGIN, "A plug-in is missing.", "", film, "decoder"),
                 (Gst.ResourceError, Gst.ResourceError.NOT_AUTHORIZED, "Unauthorized", "", camera, "password"),
                 (Gst.ResourceError, Gst.ResourceError.NOT_FOUND, "Not found", "", film, "no such file"),
-                (Gst.LibraryError, Gst.LibraryError.FAILED, "The GPU failed.", "CUDA error 999", camera, "GPU is gone"),
+                (Gst.LibraryError, Gst.LibraryError.FAILED, "Launch failure.", "CUDA error 999", camera, "without the GPU"),
+                (Gst.ResourceError, Gst.ResourceError.NOT_FOUND, "No GPU to label on: no driver.", "", film, "without the GPU"),
+                (Gst.ResourceError, Gst.ResourceError.NO_SPACE_LEFT, "Not enough memory to label.", "", film, "Memory is short"),
+                (Gst.CoreError, Gst.CoreError.MISSING_PLUGIN, "No URI handler implemented.", "", camera, "such an address"),
                 (Gst.StreamError, Gst.StreamError.FAILED, "Internal data stream error.", "", camera, "camera is on"),
                 (Gst.StreamError, Gst.StreamError.DECODE, "No valid frames.", "", film, "complete")):
             with self.subTest(text=text):
                 error = GLib.Error.new_literal(domain.quark(), text, code)
                 self.assertIn(words, advice.of(error, details, where))
+        closed = GLib.Error.new_literal(Gst.ResourceError.quark(), "Could not open.", Gst.ResourceError.OPEN_READ_WRITE)
+        texts = [advice.text_of(closed, where) for where in (camera, film)]
+        self.assertEqual(texts, ["Nothing came from rtsp://x.", "Could not open."])
 
 
 class Kept(Server):

@@ -6,6 +6,7 @@
  * a component are closed forms over its runs. Pixels are read once, as bits.
  *
  *   label     strips of rows, in parallel: mask -> bits -> runs -> provisional labels and their sums   (strip.h)
+ *             with CCL_FEATURE_HOLES: gaps between runs -> labels                                     (gaps.h)
  *   measure   with CCL_FEATURE_INTENSITY: the picture under the runs                                   (intensity_strip.h)
  *   join      labels that touch across the seam of two strips are united
  *   flatten   provisional labels -> roots, sums go to the roots                                        (table.c)
@@ -136,6 +137,9 @@ static void cut_strips(Job *job, const CclConfig *config)
         s->stored_bits = paint && !runs->is_map ? runs->stored_bits + first_word : NULL;
         s->stored_labels = paint || measured ? runs->stored_labels + first_run : NULL;
         s->stored_x = measured || (paint && runs->is_map) ? runs->stored_x + 2 * first_run : NULL;
+        s->gaps.label = NULL;
+        if (runs->holes && !provisional)
+            ccl_holes_begin(runs->holes, s, (uint32_t)first_run);
     }
 }
 
@@ -183,10 +187,12 @@ static void hull_task(void *data, unsigned i)
     job->strip_us[i] += ccl_now_us() - start;
 }
 
-static void find_hulls(Job *job)
+/* Where no root is dropped, the table has the first ones. */
+static void find_hulls(Job *job, uint32_t capacity)
 {
     Runs *const runs = job->runs;
-    ccl_hulls_begin(runs->hulls, &runs->labels);
+    const bool drops = !ccl_keeps_all(&job->frame->limits) || job->frame->selection;
+    ccl_hulls_begin(runs->hulls, &runs->labels, drops ? UINT32_MAX : capacity);
     ccl_pool_run(runs->pool, extent_task, job, job->n_strips, true);
     ccl_pool_run(runs->pool, hull_task, job, job->n_strips, job->frame->labels.data);
 }
@@ -199,7 +205,7 @@ static void make_table(Job *job, uint32_t capacity)
     Runs *const runs = job->runs;
     CclFrame *const frame = job->frame;
     if (frame->hull)
-        find_hulls(job);
+        find_hulls(job, capacity);
     if (frame->holes && runs->is_map)
         ccl_map_holes_find(runs->map_holes, frame, &runs->labels, runs->strip, job->n_strips, job->eight);
     else if (frame->holes)

@@ -1,0 +1,73 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * The gaps of a row and of the row above -> provisional labels of gaps; compiled for each tier, with its instructions. A gap is
+ * the background left of a run, or right of the last one. Gaps are 4-connected if runs are 8-connected, and 8 if 4.
+ *
+ *     above   # . . # # . #     gap 1 of `here` touches gaps 1 and 2 above: it takes the label of the first, and the second is
+ *     here    # . . . . . #     united with it. A gap that touches none has its own number for a label. Label 0 is the outside.
+ */
+#ifndef CCL_CPU_GAPS_H
+#define CCL_CPU_GAPS_H
+
+#include "shape_counts.h"
+#include "union_find.h"
+
+/* Of the row above. */
+typedef struct GapsTouched {
+    int32_t from, to; /* none: to < from */
+} GapsTouched;
+
+/* By pixels x0..x1-1 of a row of `width` pixels; reach: 1 where gaps touch across a corner too. */
+ALWAYS_INLINE GapsTouched touched_gaps(const CclRow *above, uint32_t x0, uint32_t x1, uint32_t width, uint32_t reach)
+{
+    const uint32_t from = x0 - (x0 ? reach : 0), to = x1 + (x1 < width ? reach : 0);
+    return (GapsTouched){ .from = (int32_t)(ends_before(above, from + 1) + pixel_bit(above, (int32_t)from)),
+                          .to = (int32_t)ends_before(above, to) };
+}
+
+static void unite_gaps(const CclGaps *gaps, int32_t from, int32_t to, uint32_t label)
+{
+    for (int32_t j = from; j <= to; j++)
+        if (gaps->above[j] != label)
+            unite(gaps->parent, gaps->above[j], label);
+}
+
+/* Gaps at the border of the mask. */
+static void link_outside(const CclGaps *gaps, const CclRow *here, const CclRow *above, uint32_t width, uint32_t reach)
+{
+    const uint32_t n = here->n, left = n ? here->x[0] : width, right = n ? here->x[2 * n - 1] : width;
+    const GapsTouched a = touched_gaps(above, 0, left ? left : 1, width, reach);
+    const GapsTouched b = touched_gaps(above, right < width ? right : width - 1, width, width, reach);
+    if (left)
+        unite_gaps(gaps, a.from, a.to, 0);
+    if (right < width)
+        unite_gaps(gaps, b.from, b.to, 0);
+}
+
+/* Runs are numbered over all stored rows; own: the number of the first run of `here`. There is no branch on whether a gap touches
+ * one above, which is random. */
+ALWAYS_INLINE void link_gaps(CclStrip *strip, const CclRow *here, const CclRow *above, uint32_t own, bool eight)
+{
+    CclGaps *const gaps = &strip->gaps;
+    const uint32_t *const upper = gaps->above, width = strip->mask->width, n = here->n;
+    uint32_t *const parent = gaps->parent, *const label = n ? gaps->label + own : &gaps->outside;
+    const uint16_t *const x = here->x;
+
+    for (uint32_t k = 1; k < n; k++) {
+        const GapsTouched t = upper ? touched_gaps(above, x[2 * k - 1], x[2 * k], width, !eight) : (GapsTouched){ 0, -1 };
+        const uint32_t is_new = t.from > t.to, mask = 0 - is_new, number = own + k;
+        const uint32_t old = upper ? upper[(uint32_t)t.from & ~mask] : 0, mine = (number & mask) | (old & ~mask);
+        parent[number] = number;
+        label[k] = mine;
+        if (t.from < t.to)
+            unite_gaps(gaps, t.from + 1, t.to, mine);
+    }
+    label[0] = label[n] = 0;
+    if (upper)
+        link_outside(gaps, here, above, width, !eight);
+    gaps->above = label;
+}
+
+#endif
