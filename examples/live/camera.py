@@ -127,6 +127,8 @@ class Camera:
             if self.state == "ended":
                 self._restart.wait()
                 continue
+            if not self.frames_of_run:
+                self.is_jpeg = False  # what returns may be something else
             failures = 0 if self.frames_of_run > 30 else failures + 1
             pause = BACK_OFF[min(failures, len(BACK_OFF) - 1)]
             self._set_state("lost", self.text, f"{self.hint} Next try in {pause} s.".strip())
@@ -164,7 +166,7 @@ class Camera:
 
     def _build(self):
         values, zones = self.values, self.zones
-        pipeline = Gst.parse_launch(chain.live(self.source, values))
+        pipeline = Gst.parse_launch(chain.live(self.source, values, self.is_jpeg))
         pipeline.get_by_name("zone").set_property("zones", zones)
         pipeline.get_by_name("metadata").connect("new-sample", self._on_metadata)
         pipeline.connect("deep-element-added", self._on_element)
@@ -262,11 +264,12 @@ class Camera:
     # ---- the streaming threads
 
     def _on_element(self, _pipeline, _bin, element):
-        """A camera that sends JPEG over HTTP has one stream; else decodebin waits for others."""
+        """A camera that sends JPEG over HTTP has a chain of its own: decodebin would wait for other streams, and the pictures
+        have no time but that of their arrival."""
         factory = element.get_factory()
-        if factory and factory.get_name() == "multipartdemux":
-            element.set_property("single-stream", True)
+        if factory and factory.get_name() == "multipartdemux" and not self.is_jpeg:
             self.is_jpeg = True
+            self.restart()
 
     def _on_overrun(self, _queue):
         self.n_dropped += 1

@@ -46,11 +46,11 @@ class Source:
     def is_live(self):
         return self.kind in ("camera", "uri")
 
-    def pace(self):
+    def pace(self, jpeg=False):
         """Lets frames pass when they are due. A film comes as fast as it is read, and one over HTTP looks like a camera, which
         may have been on for hours. A live stream comes by itself, and waits for nobody."""
         newest = f"{QUEUE}={WAITING} name=waiting"
-        if self.kind == "uri" and re.match(r"https?://", self.place):
+        if self.kind == "uri" and re.match(r"https?://", self.place) and not jpeg:
             return f"clocksync sync-to-first=true ! {newest}"
         return newest if self.is_live() and not self.place.startswith("file://") else "clocksync"
 
@@ -96,10 +96,10 @@ def analysis(values):
     return " ! ".join(parts)
 
 
-def live(source, values):
+def live(source, values, jpeg=False):
     """The whole chain of the page. No branch can make the analysis wait: each begins with a leaky queue."""
-    text = (f"{' '.join(source.words())} ! {source.pace()} ! videoconvert ! video/x-raw,format=I420 ! {analysis(values)} ! "
-            "tee name=all allow-not-linked=true "
+    text = (f"{' '.join(source.words(jpeg=jpeg))} ! {source.pace(jpeg)} ! videoconvert ! video/x-raw,format=I420 ! "
+            f"{analysis(values)} ! tee name=all allow-not-linked=true "
             f"all. ! {QUEUE}=8 ! cclmeta2json trails=true precision=1 ! "
             "appsink name=metadata async=false sync=false drop=true max-buffers=64 emit-signals=true")
     for width in WIDTHS:

@@ -42,15 +42,23 @@ CclStatus ccl_map_open(CclContext *context, CclStrip *strip)
     return ccl_cpu_memory(context, (8 * (size_t)width + PADDING) * sizeof *map->pair, (void **)&map->pair);
 }
 
-static void join_pair(void *parent, const CclMapRuns *before, uint32_t a, const CclMapRuns *here, uint32_t b)
+static void join_pair(uint32_t *parent, uint32_t label_before, uint32_t *label)
 {
-    if (here->row->label[b])
-        unite(parent, before->row->label[a], here->row->label[b]);
+    if (*label)
+        unite(parent, label_before, *label);
     else
-        here->row->label[b] = before->row->label[a];
+        *label = label_before;
 }
 
 void ccl_map_join(uint32_t *parent, const CclMapRuns *before, const CclMapRuns *here, uint32_t reach)
 {
-    ccl_map_pairs(before, here, reach, join_pair, parent);
+    const CclRow *const runs = before->row;
+    uint32_t a = 0;
+    for (uint32_t b = 0; b < here->row->n; b++) {
+        const uint32_t x0 = here->row->x[2 * b], x1 = here->row->x[2 * b + 1];
+        a = ccl_map_first_touching(runs, a, x0, reach);
+        for (uint32_t k = a; k < runs->n && runs->x[2 * k] < x1 + reach; k++)
+            if (before->class_id[k] == here->class_id[b])
+                join_pair(parent, runs->label[k], &here->row->label[b]);
+    }
 }

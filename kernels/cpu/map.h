@@ -6,7 +6,6 @@
 #define CCL_CPU_MAP_H
 
 #include "context.h"
-#include "host/words.h"
 #include "row.h"
 
 struct CclStrip;
@@ -51,28 +50,13 @@ typedef struct CclMapRuns {
 /* Memory for a strip of the context's size. */
 CclStatus ccl_map_open(CclContext *context, struct CclStrip *strip);
 
-/* Two runs of equal value, a of `before` and b of `here`, that touch. */
-typedef void CclMapPair(void *data, const CclMapRuns *before, uint32_t a, const CclMapRuns *here, uint32_t b);
-
-/* Calls `pair` for each pair of equal value that touches; with `reach` 1 across a corner too. Two pointers walk the rows. Where
- * runs end in the same column, each can touch the other's right neighbour at a corner. */
-ALWAYS_INLINE void ccl_map_pairs(const CclMapRuns *before, const CclMapRuns *here, uint32_t reach, CclMapPair *pair, void *data)
+/* The first run of `row`, from run a on, that ends behind x0 or, with `reach` 1, at x0. It touches a run [x0, x1) of the next row
+ * if it begins before x1 + reach, and so do the runs behind it. */
+static inline uint32_t ccl_map_first_touching(const CclRow *row, uint32_t a, uint32_t x0, uint32_t reach)
 {
-    const uint32_t n_before = before->row->n, n_here = here->row->n;
-    const uint16_t *const class_before = before->class_id, *const class_here = here->class_id;
-    uint32_t a = 0, b = 0;
-    while (a < n_before && b < n_here) {
-        const uint16_t *const p = &before->row->x[2 * a], *const q = &here->row->x[2 * b];
-        if (class_before[a] == class_here[b] && p[0] < q[1] + reach && q[0] < p[1] + reach)
-            pair(data, before, a, here, b);
-        if (p[1] == q[1] && reach && a + 1 < n_before && p[2] == q[1] && class_before[a + 1] == class_here[b])
-            pair(data, before, a + 1, here, b);
-        if (p[1] == q[1] && reach && b + 1 < n_here && q[2] == p[1] && class_before[a] == class_here[b + 1])
-            pair(data, before, a, here, b + 1);
-        const uint32_t end = p[1], end_here = q[1];
-        a += end <= end_here;
-        b += end_here <= end;
-    }
+    while (a < row->n && row->x[2 * a + 1] + reach <= x0)
+        a++;
+    return a;
 }
 
 /* join_rows() of join.h for runs of label maps. */

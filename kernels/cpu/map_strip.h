@@ -9,7 +9,7 @@
  *   cut      pixels -> spans
  *   link     spans that touch an equal one above take its label, and unite the labels of several
  *   label    the others of the foreground take a new label; spans of the foreground -> runs
- *   count    with CCL_FEATURE_SHAPE: what the runs and the row above have in common   (map_shape.c)
+ *   count    with CCL_FEATURE_SHAPE: what the runs and the row above have in common   (map_shape.h)
  *   measure  sums of the runs, once for all identical rows
  *
  * Two spans of equal value touch where one of them begins and the pixel equals the one above: once for each pair. At a corner
@@ -151,7 +151,8 @@ static inline uint32_t span_at(const uint64_t *starts, const uint16_t *rank, uin
 }
 
 /* Lists the pixels at which a pair of spans touches first, and the corners at which spans may touch. */
-ALWAYS_INLINE void find_touching(CclMapStrip *map, const CclMapRow *here, const CclMapRow *above, uint32_t n_words, bool eight)
+ALWAYS_INLINE void find_touching(CclMapStrip *map, const CclMapRow *here, const CclMapRow *above, uint32_t n_words,
+                                 bool corners_too)
 {
     const uint64_t *restrict const differs = map->differs, *restrict const starts = here->starts;
     const uint64_t *restrict const starts_above = above->starts;
@@ -162,7 +163,7 @@ ALWAYS_INLINE void find_touching(CclMapStrip *map, const CclMapRow *here, const 
             const uint32_t w = from + lowest(nonzero);
             const uint64_t differ = differs[w], bits = ~differ & (starts[w] | starts_above[w]);
             at = put_positions(at, bits, ones(bits), w * 64);
-            if (!eight)
+            if (!corners_too)
                 continue;
             /* If the pixel on the left or on the right equals the one above, no corner touches. */
             const uint64_t both = differ & (differ << 1 | differs[(int32_t)w - 1] >> 63);
@@ -213,7 +214,7 @@ ALWAYS_INLINE void link_spans(CclStrip *strip, const CclMapRow *here, const CclM
     const uint16_t *restrict const touching = map->touching;
     uint32_t n = 0;
 
-    find_touching(map, here, above, n_words, eight);
+    find_touching(map, here, above, n_words, eight || strip->shape);
     for (uint32_t k = 0, end = map->n_touching; k < end; k++) {
         const uint32_t x = touching[k], i = span_at(starts, rank, x);
         n = take_label(&label[i], parent[label_above[span_at(starts_above, rank_above, x)]], pair, n);
@@ -251,6 +252,50 @@ static inline void label_spans(CclStrip *strip, CclRow *runs, const CclMapRow *h
     runs->n = n;
     run_label[n] = strip->first_label;
     begin_labels(strip, run_x, y, n_new);
+}
+
+/* ---------------------------------------------------------------- count */
+
+/* The pairs that link_spans() has found, but those of the background. */
+static void count_touching(const CclStrip *strip, const CclMapRow *here, const CclMapRow *above)
+{
+    const CclMapStrip *const map = strip->map;
+    for (uint32_t k = 0; k < map->n_touching; k++) {
+        const uint32_t i = span_at(here->starts, here->rank, map->touching[k]);
+        const uint32_t j = span_at(above->starts, above->rank, map->touching[k]);
+        if (here->label[i])
+            ccl_map_count_overlap(&strip->shape[here->label[i]], &above->x[j], &here->x[i]);
+    }
+}
+
+static void count_corners(CclStrip *strip, const CclMapRow *here, const CclMapRow *above, bool eight)
+{
+    const CclMapStrip *const map = strip->map;
+    for (uint32_t k = 0; k < map->n_corners; k++) {
+        const uint32_t x = map->corner[k];
+        const uint32_t i = span_at(here->starts, here->rank, x), j = span_at(above->starts, above->rank, x);
+        if (here->label[i] && here->value[i] == above->value[j - 1])
+            ccl_map_count_corner(strip, here->label[i], above->label[j - 1], eight);
+        if (here->label[i - 1] && here->value[i - 1] == above->value[j])
+            ccl_map_count_corner(strip, here->label[i - 1], above->label[j], eight);
+    }
+}
+
+/* above: NULL in the strip's first row. */
+static void count_map_shape(CclStrip *strip, const CclRow *runs, const CclMapRow *here, const CclMapRow *above, bool eight)
+{
+    for (size_t k = 0; k < runs->n; k++) {
+        CclShapeCounts *const counts = &strip->shape[runs->label[k]];
+        const uint32_t n = (uint32_t)(runs->x[2 * k + 1] - runs->x[2 * k]);
+        counts->euler++;
+        counts->runs++;
+        counts->tops += n;
+        counts->diagonals += 2 * n;
+    }
+    if (!above)
+        return;
+    count_touching(strip, here, above);
+    count_corners(strip, here, above, eight);
 }
 
 /* The row of strip->map that is not `above`. */
@@ -311,8 +356,7 @@ ALWAYS_INLINE void label_map_rows(CclStrip *strip, bool eight, bool wide)
             link_spans(strip, here, above, n_words, eight);
         label_spans(strip, row, here, y);
         if (strip->shape)
-            ccl_map_count_shape(strip, &(CclMapRuns){ runs, above ? above->class_id : NULL },
-                                &(CclMapRuns){ row, here->class_id }, eight);
+            count_map_shape(strip, row, here, above, eight);
         end_map_row(strip, row, here, y, n_labels);
         n_labels += row->n + 1;
         above = here;

@@ -49,6 +49,23 @@ GST_START_TEST (test_lines)
 
 GST_END_TEST;
 
+GST_START_TEST (test_cbor)
+{
+  KafkaCluster *const cluster = start_kafka (1);
+  LinePublisher *const publisher = open_sink (cluster, TOPIC, 1);
+  GPtrArray *lines;
+
+  push_items (publisher);
+  wait_for_all_lines (publisher);
+  lines = read_kafka_topic (cluster);
+  check_items (lines);
+  g_ptr_array_unref (lines);
+  close_publisher (publisher);
+  stop_kafka (cluster);
+}
+
+GST_END_TEST;
+
 /* The pipeline starts before the brokers. */
 GST_START_TEST (test_late_brokers)
 {
@@ -237,6 +254,7 @@ cclkafkasink_suite (void)
   suite_add_tcase (suite, tests);
   tcase_set_timeout (tests, 120);
   tcase_add_test (tests, test_lines);
+  tcase_add_test (tests, test_cbor);
   tcase_add_test (tests, test_late_brokers);
   tcase_add_test (tests, test_brokers_down);
   tcase_add_test (tests, test_passing_errors);

@@ -195,6 +195,38 @@ GST_START_TEST (test_map_features)
 
 GST_END_TEST;
 
+/* Frame by frame, only equal values touch: in the second frame all values are twice as large, so the blob of 1 at the left is one
+ * of 2 and touches that of the first frame beside it. */
+GST_START_TEST (test_map_volumes)
+{
+  GstHarness *harness = label_harness (0, "foreground=equal volume=2 features=basic+shape");
+  gchar *const caps = caps_string (GST_VIDEO_FORMAT_GRAY8, WIDTH, HEIGHT);
+  static const guint64 expected[4][4] = { {1, 2, 3, 4}, {2, 5, 6, 7}, {8, 9, 10, 11}, {8, 9, 10, 11} };
+  static const gint factors[4] = { 1, 2, 3, 3 };
+
+  gst_harness_set_src_caps_str (harness, caps);
+  for (guint i = 0; i < 4; i++) {
+    GstBuffer *const buffer = map_buffer (1, factors[i]);
+
+    GST_BUFFER_PTS (buffer) = i * 40 * GST_MSECOND;
+    GST_BUFFER_DURATION (buffer) = 40 * GST_MSECOND;
+    fail_unless_equals_int (gst_harness_push (harness, buffer), GST_FLOW_OK);
+  }
+  for (guint i = 0; i < 4; i++) {
+    GstBuffer *const buffer = gst_harness_pull (harness);
+    GstCclBlobMeta *const meta = gst_buffer_get_ccl_blob_meta (buffer);
+
+    fail_unless_equals_int (gst_ccl_blob_meta_get_length (meta), 4);
+    for (guint k = 0; k < 4; k++)
+      fail_unless_equals_uint64 (gst_ccl_blob_meta_get_blob (meta, k)->volume_id, expected[i][k]);
+    gst_buffer_unref (buffer);
+  }
+  gst_harness_teardown (harness);
+  g_free (caps);
+}
+
+GST_END_TEST;
+
 /* A mistake with label maps is one warning. */
 static const struct
 {
@@ -294,6 +326,7 @@ ccllabel_add_maps_tests (Suite * suite)
   tcase_add_loop_test (tests, test_map, 0, G_N_ELEMENTS (maps));
   tcase_add_test (tests, test_map_contours);
   tcase_add_test (tests, test_map_features);
+  tcase_add_test (tests, test_map_volumes);
   tcase_add_test (tests, test_map_travels);
   tcase_add_test (tests, test_map_with_cuda);
   tcase_add_loop_test (tests, test_map_mistakes, 0, G_N_ELEMENTS (mistakes));

@@ -162,6 +162,7 @@ cclmqttsink_suite (void)
   suite_add_tcase (suite, mqtt_address_tests ());
   suite_add_tcase (suite, mqtt_security_tests ());
   suite_add_tcase (suite, mqtt_version_tests ());
+  suite_add_tcase (suite, mqtt_session_tests ());
   return suite;
 }
 

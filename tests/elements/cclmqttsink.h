@@ -46,5 +46,6 @@ TCase *mqtt_end_tests (void);
 TCase *mqtt_setting_tests (void);
 TCase *mqtt_security_tests (void);
 TCase *mqtt_version_tests (void);
+TCase *mqtt_session_tests (void);
 
 #endif

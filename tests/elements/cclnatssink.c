@@ -52,6 +52,30 @@ GST_START_TEST (test_lines)
 
 GST_END_TEST;
 
+GST_START_TEST (test_cbor)
+{
+  NatsServers *servers;
+  LinePublisher *publisher;
+  GPtrArray *lines, *subjects;
+
+  NEED_NATS ();
+  servers = start_nats (1, NULL);
+  add_nats_stream (servers, "blobs", "cams.>", 0);
+  publisher = open_sink (servers, TOPIC, 1);
+  push_items (publisher);
+  wait_for_all_lines (publisher);
+  lines = read_nats_stream (servers, "blobs", &subjects);
+  check_items (lines);
+  for (guint i = 0; i < subjects->len; i++)
+    fail_unless_equals_string (g_ptr_array_index (subjects, i), "cams.cam_0.blobs");
+  g_ptr_array_unref (lines);
+  g_ptr_array_unref (subjects);
+  close_publisher (publisher);
+  stop_nats (servers);
+}
+
+GST_END_TEST;
+
 /* The pipeline starts before the server. Meanwhile the settings change. */
 GST_START_TEST (test_late_server)
 {
@@ -276,6 +300,7 @@ cclnatssink_suite (void)
   suite_add_tcase (suite, tests);
   tcase_set_timeout (tests, 120);
   tcase_add_test (tests, test_lines);
+  tcase_add_test (tests, test_cbor);
   tcase_add_test (tests, test_late_server);
   tcase_add_test (tests, test_killed_server);
   tcase_add_test (tests, test_large_line);

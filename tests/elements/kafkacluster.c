@@ -71,7 +71,7 @@ check_key (const rd_kafka_message_t * message)
 {
   gchar *const line = g_strndup (message->payload, message->len);
   gchar *const key = g_strndup (message->key, message->key_len);
-  gchar *const start = g_strdup_printf ("{\"source\":\"%s\"", key);
+  gchar *const start = g_strdup_printf (*line == '{' ? "{\"source\":\"%s\"" : "\xa2\x66" "source\x65%s\x61", key);
 
   fail_unless (g_str_has_prefix (line, start), "%s has the key %s", line, key);
   g_free (start);

@@ -59,6 +59,33 @@ push_large_line (LinePublisher * self, gsize size)
   g_free (filling);
 }
 
+/* {"source": "cam.0", "n": number}, for numbers of one byte. */
+static gchar *
+new_item (guint number)
+{
+  return g_strdup_printf ("\xa2\x66" "source\x65" "cam.0\x61" "n%c", (gchar) number);
+}
+
+void
+push_items (LinePublisher * self)
+{
+  gst_harness_set_src_caps_str (self->harness, "application/cbor");
+  for (guint i = 1; i <= 13; i++)
+    push_text (self, new_item (self->next[0]++));
+}
+
+void
+check_items (const GPtrArray * lines)
+{
+  fail_unless_equals_int (lines->len, 13);
+  for (guint i = 0; i < lines->len; i++) {
+    gchar *const expected = new_item (i + 1);
+
+    fail_unless_equals_string (g_ptr_array_index (lines, i), expected);
+    g_free (expected);
+  }
+}
+
 guint64
 publisher_stat (LinePublisher * self, const gchar * field)
 {

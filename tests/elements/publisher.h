@@ -31,6 +31,12 @@ void push_lines (LinePublisher * publisher, guint n, gulong pause);
 /* Pushes a line of the first source with `size` bytes more. */
 void push_large_line (LinePublisher * publisher, gsize size);
 
+/* Pushes 13 items of CBOR of the first source. The last bytes of two are those of a line's end. */
+void push_items (LinePublisher * publisher);
+
+/* The items have arrived, byte for byte and in order. */
+void check_items (const GPtrArray * lines);
+
 guint64 publisher_stat (LinePublisher * publisher, const gchar * field);
 
 /* Waits until a number in the statistics has a value, at most 30 seconds. */

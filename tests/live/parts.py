@@ -109,8 +109,8 @@ class Parts(unittest.TestCase):
         watched = self.camera(Listener())
         text = chain.live
 
-        def change_and_build(place, values):
-            made = text(place, values)
+        def change_and_build(place, values, jpeg):
+            made = text(place, values, jpeg)
             watched.set_value("motion", "threshold", "77")
             watched.set_zones(ZONES)
             return made
@@ -177,7 +177,7 @@ class Parts(unittest.TestCase):
 
         slow = unittest.mock.patch.object(chain, "analysis", lambda values: f"identity sleep-time=200000 ! {analysis(values)}")
         pace = chain.Source("http://yard/film.mkv").pace()
-        with slow, unittest.mock.patch.object(chain.Source, "pace", lambda _source: pace):
+        with slow, unittest.mock.patch.object(chain.Source, "pace", lambda *_arguments: pace):
             watched.start()
             try:
                 self.wait(is_late)

@@ -4,9 +4,12 @@
 
 usage: web.py SOURCE_FOLDER
 """
+import asyncio
 import http.server
+import json
 import os
 import shlex
+import struct
 import subprocess
 import sys
 import tempfile
@@ -14,6 +17,10 @@ import threading
 import time
 import unittest
 
+try:
+    import aiohttp
+except ImportError:  # then all is skipped
+    aiohttp = None
 import live
 
 RATE = 15
@@ -22,6 +29,20 @@ RATE = 15
 def picture():
     return subprocess.run("gst-launch-1.0 -q videotestsrc num-buffers=1 ! video/x-raw,width=320,height=240 ! jpegenc ! "
                           "fdsink".split(), check=True, capture_output=True).stdout
+
+
+async def pictures(url, n):
+    """The time of the last of n pictures that a page gets, with their metadata."""
+    async with aiohttp.ClientSession() as session, session.ws_connect(url + "api/cameras/0/stream", max_msg_size=0) as socket:
+        pts = []
+        async for message in socket:
+            if message.type == aiohttp.WSMsgType.BINARY:
+                head = json.loads(message.data[4:4 + struct.unpack(">I", message.data[:4])[0]])
+                pts.append(head["frame"]["pts"])
+                await socket.send_str(json.dumps({"shown": head["number"]}))
+            if len(pts) == n:
+                break
+        return pts[-1] - pts[0]
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -83,6 +104,7 @@ class Web(unittest.TestCase):
     def test_jpeg_camera(self):
         page = self.play("camera")
         page.wait(lambda: page.camera()["frames"] > 20)
+        self.assertGreater(asyncio.run(asyncio.wait_for(pictures(page.url, 5), 60)), 0)
         line = page.get("/api/cameras/0/launch")["line"]
         self.assertIn("multipartdemux single-stream=true", line)
         assignment, *command = shlex.split(line)

@@ -93,14 +93,14 @@ take_pending (GArray * entries, gint number, Pending * pending)
 }
 
 /* The broker's answer may come before send() knows the number of its message. */
-static void
-on_publish (struct mosquitto *client, void *user_data, int number, int code, const mosquitto_property * properties)
+void
+gst_ccl_mqtt_connection_take_answer (GstCclMqttConnection * self, gint number, gint code)
 {
-  GstCclMqttConnection *const self = user_data;
   Pending pending = {.number = number,.code = code };
   gboolean is_known;
 
   g_mutex_lock (&self->lock);
+  self->has_answered = TRUE;
   is_known = take_pending (self->pending, number, &pending);
   if (!is_known) {
     pending = (Pending) {
@@ -128,6 +128,19 @@ add_pending (GstCclMqttConnection * self, guint64 id, gint number)
   g_mutex_unlock (&self->lock);
   if (is_early)
     answer (self, id, pending.code);
+}
+
+/* Whether libmosquitto has the message from an earlier connection of this session, and sends it again itself. */
+static gboolean
+is_pending (GstCclMqttConnection * self, guint64 id)
+{
+  gboolean is_found = FALSE;
+
+  g_mutex_lock (&self->lock);
+  for (guint i = 0; i < self->pending->len && !is_found; i++)
+    is_found = g_array_index (self->pending, Pending, i).id == id;
+  g_mutex_unlock (&self->lock);
+  return is_found;
 }
 
 static gboolean
@@ -163,6 +176,8 @@ gst_ccl_mqtt_connection_send (GstCclMqttConnection * self, const GstCclDeliveryM
   gint qos_level, result, number = 0;
   gboolean retain;
 
+  if (is_pending (self, message->id))
+    return GST_CCL_SEND_ACCEPTED;
   g_mutex_lock (&self->lock);
   qos_level = self->qos_level;
   retain = self->retain;
@@ -173,10 +188,10 @@ gst_ccl_mqtt_connection_send (GstCclMqttConnection * self, const GstCclDeliveryM
   }
   result = publish (self, message, qos_level, retain, &number);
 
-  /* What libmosquitto keeps of a message ends with this client. */
-  if (result == MOSQ_ERR_NO_CONN || result == MOSQ_ERR_CONN_LOST)
+  /* libmosquitto has kept the message. Without a session this ends with the client. */
+  if ((result == MOSQ_ERR_NO_CONN || result == MOSQ_ERR_CONN_LOST) && (!self->resumes || qos_level == 0))
     return GST_CCL_SEND_LATER;
-  if (result != MOSQ_ERR_SUCCESS) {
+  if (result != MOSQ_ERR_SUCCESS && result != MOSQ_ERR_NO_CONN && result != MOSQ_ERR_CONN_LOST) {
     g_strlcpy (reason, mosquitto_strerror (result), GST_CCL_DELIVERY_REASON_SIZE);
     return GST_CCL_SEND_REFUSED;
   }
@@ -191,62 +206,6 @@ gst_ccl_mqtt_connection_set_delivery (GstCclMqttConnection * self, gint qos_leve
   self->qos_level = qos_level;
   self->retain = retain;
   g_mutex_unlock (&self->lock);
-}
-
-/* ---------------------------------------------------------------- client */
-
-static void
-on_connect (struct mosquitto *client, void *user_data, int code, int flags, const mosquitto_property * properties)
-{
-  GstCclMqttConnection *const self = user_data;
-
-  self->is_accepted = code == 0;
-  self->refusal = code;
-}
-
-/* A client that knows of no earlier message, so that the core alone decides about the order. */
-static struct mosquitto *
-create_client (GstCclMqttConnection * self, GError ** error, const gchar ** hint)
-{
-  const GstCclMqttSettings *const settings = self->settings;
-  const gchar *const id = settings->client_id && *settings->client_id ? settings->client_id : NULL;
-  struct mosquitto *client = mosquitto_new (id, TRUE, self);
-
-  if (!client) {
-    g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, "No MQTT client with the id \"%s\".", id);
-    return NULL;
-  }
-  mosquitto_threaded_set (client, TRUE);
-  mosquitto_int_option (client, MOSQ_OPT_PROTOCOL_VERSION, self->version);
-  mosquitto_connect_v5_callback_set (client, on_connect);
-  mosquitto_publish_v5_callback_set (client, on_publish);
-  mosquitto_max_inflight_messages_set (client, GST_CCL_MQTT_MAX_IN_FLIGHT);
-  if (!gst_ccl_mqtt_configure (client, settings, self->address.tls, self->qos_level, error, hint))
-    g_clear_pointer (&client, mosquitto_destroy);
-  return client;
-}
-
-/* FALSE: `reason` says why not. */
-static gboolean
-renew_client (GstCclMqttConnection * self)
-{
-  const gchar *hint = NULL;
-  GError *error = NULL;
-
-  g_clear_pointer (&self->client, mosquitto_destroy);
-  g_mutex_lock (&self->lock);
-  g_array_set_size (self->pending, 0);
-  g_array_set_size (self->early, 0);
-  self->resume_at = self->full_pause = 0;
-  g_mutex_unlock (&self->lock);
-  self->is_accepted = self->is_reached = FALSE;
-  self->refusal = 0;
-  self->client = create_client (self, &error, &hint);
-  if (self->client)
-    return TRUE;
-  gst_ccl_delivery_not_connected (self->delivery, error->message);
-  g_error_free (error);
-  return FALSE;
 }
 
 /* ---------------------------------------------------------------- connection */
@@ -290,7 +249,7 @@ finish_connection (GstCclMqttConnection * self, gboolean connected)
   const gint64 end =
       g_get_monotonic_time () + (connected ? DISCONNECT_TIME : LOOP_TIMEOUT_MS * G_TIME_SPAN_MILLISECOND);
 
-  mosquitto_disconnect (self->client);
+  gst_ccl_mqtt_client_disconnect (self);
   while (mosquitto_loop (self->client, LOOP_TIMEOUT_MS, 1) == MOSQ_ERR_SUCCESS && g_get_monotonic_time () < end);
 }
 
@@ -356,6 +315,8 @@ serve (GstCclMqttConnection * self, gboolean * was_connected, gint * saved_errno
       GST_INFO_OBJECT (self->owner, "connected to %s:%d", self->address.host, self->address.port);
       self->knows_5 |= self->version == MQTT_PROTOCOL_V5;
       *was_connected = TRUE;
+      self->connected_at = g_get_monotonic_time ();
+      gst_ccl_mqtt_client_warn_of_version (self);
       gst_ccl_delivery_connected (self->delivery);
     }
   }
@@ -368,7 +329,7 @@ connect_once (GstCclMqttConnection * self, const gchar * local, gboolean * was_c
 {
   gint result;
 
-  if (!renew_client (self))
+  if (!gst_ccl_mqtt_client_renew (self))
     return MOSQ_ERR_CONN_REFUSED;
   errno = 0;
   result =
@@ -495,11 +456,15 @@ run_connection (gpointer data)
         finish_connection (self, was_connected);
       break;
     }
-    if (change_version (self, result, was_connected))
+    if (gst_ccl_mqtt_client_begins_again (self) || change_version (self, result, was_connected))
       continue;
     report_end (self, result, saved_errno, was_connected);
+    gst_ccl_mqtt_client_check_session (self, was_connected, result == MOSQ_ERR_ERRNO && saved_errno == ECONNREFUSED);
     if (was_connected)
       pause = FIRST_PAUSE;
+    /* At once, because a broker that was restarted is not back yet. */
+    if (was_connected && self->resumes && g_get_monotonic_time () - self->connected_at >= FIRST_PAUSE)
+      continue;
     if (!pause_for (self, pause))
       break;
     pause = MIN (2 * pause, (gint64) (self->settings->max_pause / 1000));
@@ -525,6 +490,7 @@ gst_ccl_mqtt_connection_clear (GstCclMqttConnection * self)
   g_array_unref (self->pending);
   g_array_unref (self->early);
   g_free (self->address.host);
+  g_free (self->session_id);
   g_mutex_clear (&self->lock);
   g_cond_clear (&self->cond);
 }
@@ -549,7 +515,8 @@ gst_ccl_mqtt_connection_open (GstCclMqttConnection * self, const GstCclMqttSetti
     g_clear_pointer (&self->address.host, g_free);
     return FALSE;
   }
-  trial = create_client (self, error, hint);
+  gst_ccl_mqtt_client_set_up_session (self);
+  trial = gst_ccl_mqtt_client_create (self, error, hint);
   if (trial)
     mosquitto_destroy (trial);
   else
@@ -561,7 +528,7 @@ void
 gst_ccl_mqtt_connection_start (GstCclMqttConnection * self, GstCclDelivery * delivery)
 {
   self->delivery = delivery;
-  self->is_stopping = FALSE;
+  self->is_stopping = self->resumes = FALSE;
   self->thread = g_thread_new ("cclmqttsink", run_connection, self);
 }
 
@@ -575,4 +542,5 @@ gst_ccl_mqtt_connection_stop (GstCclMqttConnection * self)
   g_thread_join (self->thread);
   self->thread = NULL;
   g_clear_pointer (&self->client, mosquitto_destroy);
+  self->resumes = FALSE;
 }

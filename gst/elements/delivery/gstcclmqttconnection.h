@@ -4,7 +4,8 @@
 /*
  * A connection to an MQTT broker: a transport of the delivery core, with a thread of its own. The thread connects, and tries
  * again after increasing pauses. Each connection has a new client of libmosquitto, so that the core alone decides what is
- * sent again.
+ * sent again. The exception is a session of MQTT 5 with QoS 2: while the broker has it, the client stays, and itself sends again
+ * what the broker has not completed, before anything else. So the broker can recognise repetitions.
  * `lock` is never locked during calls of libmosquitto, because its callbacks run with locks of its own.
  */
 #ifndef __GST_CCL_MQTT_CONNECTION_H__
@@ -34,6 +35,8 @@ typedef struct
   gchar *user_properties;       /* KEY=VALUE,... */
   gint version;                 /* GstCclMqttVersion */
   guint message_expiry;         /* seconds, 0: none */
+  guint session_expiry;         /* seconds, 0: no session */
+  gboolean has_session_expiry;  /* a user has set it */
   guint keep_alive;             /* seconds */
   guint64 max_pause;            /* between attempts to connect, ns */
 } GstCclMqttSettings;
@@ -64,6 +67,14 @@ struct _GstCclMqttConnection
   gboolean is_reached;          /* somebody listens at the address */
   gboolean is_accepted;         /* the broker has just let it in */
   gint refusal;                 /* the broker's code if not; 0: none */
+  gint64 connected_at;          /* time */
+  gboolean has_warned;          /* of settings without an effect */
+
+  /* The session; of the thread too. send() reads `resumes` while the core is connected. */
+  gchar *session_id;            /* the client's name in it; NULL: no session. Fixed from open() */
+  gboolean resumes;             /* the broker has the session of `client` */
+  gboolean begins_again;        /* the broker has lost it, or has another: both sides forget theirs */
+  guint n_begun_again, n_silent;        /* in a row; connections of the session without an answer */
 
   GMutex lock;
   GCond cond;
@@ -71,6 +82,7 @@ struct _GstCclMqttConnection
   /* Under `lock`. */
   gint qos_level;
   gboolean retain, is_stopping;
+  gboolean has_answered;        /* the broker has answered to a message on this connection */
   GArray *pending;              /* messages that libmosquitto numbered and the broker has not answered */
   GArray *early;                /* answers that came before send() knew the number */
   gint64 resume_at, full_pause; /* the broker is full: when to try again, and the pause before; 0: it is not */
@@ -97,6 +109,29 @@ GstCclSendResult gst_ccl_mqtt_connection_send (GstCclMqttConnection * connection
 
 /* Sets QoS level and retain of the messages that are sent from now on. */
 void gst_ccl_mqtt_connection_set_delivery (GstCclMqttConnection * connection, gint qos_level, gboolean retain);
+
+/* Inside: the client of libmosquitto, and its session with the broker (gstcclmqttclient.c). create() has no side effect. */
+void gst_ccl_mqtt_client_set_up_session (GstCclMqttConnection * connection);
+struct mosquitto *gst_ccl_mqtt_client_create (GstCclMqttConnection * connection, GError ** error, const gchar ** hint);
+
+/* Inside: a client for the next connection: the same as long as the broker may have its session. FALSE: there is none, as is
+ * reported. */
+gboolean gst_ccl_mqtt_client_renew (GstCclMqttConnection * connection);
+
+/* Inside: a warning about settings for which the version of the connection is too old, once. */
+void gst_ccl_mqtt_client_warn_of_version (GstCclMqttConnection * connection);
+
+/* Inside: says goodbye to the broker, which ends the session. */
+void gst_ccl_mqtt_client_disconnect (GstCclMqttConnection * connection);
+
+/* Inside, after the end of a connection: whether to connect at once, with another client. */
+gboolean gst_ccl_mqtt_client_begins_again (GstCclMqttConnection * connection);
+
+/* Inside, after the end of a connection: gives up a session that cannot be trusted. */
+void gst_ccl_mqtt_client_check_session (GstCclMqttConnection * connection, gboolean was_connected, gboolean is_away);
+
+/* Inside: the broker's answer to a message. */
+void gst_ccl_mqtt_connection_take_answer (GstCclMqttConnection * connection, gint number, gint code);
 
 /* Inside: the properties of a message in MQTT 5, or NULL. `with_line`: also what its line says about itself.
  * mosquitto_property_free_all() */

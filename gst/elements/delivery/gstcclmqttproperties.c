@@ -10,6 +10,7 @@
 #include "delivery/gstccltopic.h"
 
 #define DEFAULT_TOPIC "ccl/blobs"
+#define DEFAULT_SESSION_EXPIRY 3600
 
 enum
 {
@@ -29,6 +30,7 @@ enum
   PROP_WILL_MESSAGE,
   PROP_PROTOCOL_VERSION,
   PROP_MESSAGE_EXPIRY,
+  PROP_SESSION_EXPIRY,
   PROP_USER_PROPERTIES,
   PROP_KEEP_ALIVE,
   PROP_MAX_RECONNECT_DELAY,
@@ -52,6 +54,7 @@ static const GstCclPropertyRow rows[N_PROPERTIES] = {
   [PROP_WILL_MESSAGE] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, settings.will_message),
   [PROP_PROTOCOL_VERSION] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, settings.version),
   [PROP_MESSAGE_EXPIRY] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, settings.message_expiry),
+  [PROP_SESSION_EXPIRY] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, settings.session_expiry),
   [PROP_USER_PROPERTIES] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, settings.user_properties),
   [PROP_KEEP_ALIVE] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, settings.keep_alive),
   [PROP_MAX_RECONNECT_DELAY] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, settings.max_pause),
@@ -68,6 +71,7 @@ gst_ccl_mqtt_sink_set_property (GObject * object, guint id, const GValue * value
   if (!gst_ccl_property_row_set (self, &rows[id], value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   gst_ccl_settings_hide_login (self->settings.uri);
+  self->settings.has_session_expiry |= id == PROP_SESSION_EXPIRY;
   if (!self->topic)
     self->topic = g_strdup (DEFAULT_TOPIC);
   qos_level = self->qos_level;
@@ -150,6 +154,9 @@ gst_ccl_mqtt_sink_install_properties (GObjectClass * object)
   g_object_class_install_property (object, PROP_MESSAGE_EXPIRY, g_param_spec_uint ("message-expiry", "Message expiry",
           "MQTT 5: time after its arrival at which a message is no longer delivered, in seconds (0 = none)", 0,
           G_MAXINT, 0, ready));
+  g_object_class_install_property (object, PROP_SESSION_EXPIRY, g_param_spec_uint ("session-expiry", "Session expiry",
+          "MQTT 5 with qos-level=2: time for which the broker keeps the session of a broken connection, in seconds "
+          "(0 = it ends with the connection)", 0, G_MAXINT, DEFAULT_SESSION_EXPIRY, ready));
   install_string (object, PROP_USER_PROPERTIES, "user-properties", "User properties",
       "MQTT 5: KEY=VALUE,KEY=VALUE of each message (" GST_CCL_TOPIC_SOURCE " = its source; unset = none)", NULL);
   gst_type_mark_as_plugin_api (version_get_type (), 0);
@@ -164,7 +171,8 @@ void
 gst_ccl_mqtt_sink_init_settings (GstCclMqttSink * self)
 {
   self->settings = (GstCclMqttSettings) {
-  .uri = g_strdup ("mqtt://localhost"),.verify = TRUE,.keep_alive = 30,.max_pause = 30 * GST_SECOND,};
+  .uri = g_strdup ("mqtt://localhost"),.verify = TRUE,.session_expiry = DEFAULT_SESSION_EXPIRY,.keep_alive =
+        30,.max_pause = 30 * GST_SECOND,};
   self->topic = g_strdup (DEFAULT_TOPIC);
   self->qos_level = 1;
 }
