@@ -36,5 +36,6 @@ fi
 meson compile -C "$build" >&2 || die "the build failed"
 # Not through meson, which would stand between a signal and the server.
 environment=$(meson devenv -C "$build" --dump) || die "meson devenv failed"
-eval "$environment"
+# A variable that was not set adds nothing: an empty part of a path would be the working folder.
+eval "$(printf '%s\n' "$environment" | sed 's/:\$\([A-Z0-9_]*\)"$/${\1:+:$\1}"/')"
 exec /usr/bin/python3 "$top/examples/live/main.py" "$@"

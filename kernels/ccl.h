@@ -124,12 +124,12 @@ typedef struct CclConfig {
     uint32_t volume;         /* 0: a context for single masks. Else one for volumes of at most this many frames, at
                               * most CCL_MAX_FRAMES and CCL_MAX_VOXELS / (max_width * max_height):
                               * ccl_volume_add() */
-    unsigned features;       /* CCL_FEATURE_...: only on the CPU, for single masks */
+    unsigned features;       /* CCL_FEATURE_...: for single masks; on CUDA only SHAPE, with the method runs */
     bool labels;             /* ccl_submit() will be given label images */
     bool selects;            /* ccl_submit() will be given filters with a selection */
     bool timing;             /* measure CclTable.upload_us and kernel_us, and the steps */
     bool shared;             /* CUDA: for many streams. Waiting frames of all such contexts of a device are launched
-                              * together. Not with `timing`, and only if the method supports it */
+                              * together. Not with `timing` or `features`, and only if the method supports it */
 
     int device;         /* CUDA: device index; -1: the context current in the calling thread, which must then be
                          * current in every later call too */
@@ -215,8 +215,11 @@ typedef struct CclMask {
     const CclPicture *picture; /* with CCL_FEATURE_INTENSITY: what is measured under the mask; else NULL */
 } CclMask;
 
-/* Page-locked host memory for masks, or NULL without a CUDA device or memory. Needs no CclContext. It belongs to the CUDA
- * context that is current in the thread, or else to `device`. */
+/* Number of CUDA devices; 0 also without a driver, or in a build without CUDA. */
+unsigned ccl_n_devices(void);
+
+/* Page-locked host memory for masks, or NULL without a CUDA device or memory. Needs no CclContext. It belongs to `device`; with
+ * -1 to the CUDA context that is current in the thread, or else to device 0. */
 void *ccl_pinned_alloc(size_t size, int device);
 void ccl_pinned_free(void *memory);
 

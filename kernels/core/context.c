@@ -37,7 +37,7 @@ bool ccl_backend_built(CclBackendKind backend)
 static CclStatus choose_algorithm(const CclConfig *config, const CclAlgorithm **algorithm)
 {
     const bool any = !config->algorithm || !strcmp(config->algorithm, "auto");
-    const CclAlgorithm *named = NULL, *other_kind = NULL, *without_maps = NULL;
+    const CclAlgorithm *named = NULL, *other_kind = NULL, *without_maps = NULL, *without_features = NULL;
 
     for (unsigned i = 0; ccl_algorithms[i]; i++) {
         const CclAlgorithm *const candidate = ccl_algorithms[i];
@@ -53,6 +53,10 @@ static CclStatus choose_algorithm(const CclConfig *config, const CclAlgorithm **
             without_maps = candidate;
             continue;
         }
+        if (config->features & ~candidate->features_counted) {
+            without_features = without_features ? without_features : candidate;
+            continue;
+        }
         named = candidate;
         if (candidate->info.connectivity & config->connectivity) {
             *algorithm = candidate;
@@ -65,6 +69,10 @@ static CclStatus choose_algorithm(const CclConfig *config, const CclAlgorithm **
     if (without_maps)
         return ccl_fail(CCL_ERROR_UNSUPPORTED, "the %s backend labels no label maps with algorithm \"%s\"",
                         backend_name(config->backend), any ? "auto" : config->algorithm);
+    if (without_features)
+        return ccl_fail(CCL_ERROR_UNSUPPORTED, "the %s backend has no features 0x%x with algorithm \"%s\"",
+                        backend_name(config->backend), config->features & ~without_features->features_counted,
+                        any ? "auto" : config->algorithm);
     if (other_kind && !any)
         return ccl_fail(CCL_ERROR_UNSUPPORTED, "algorithm \"%s\" labels %s", other_kind->info.name,
                         config->volume ? "single masks, not volumes" : "volumes, not single masks");
@@ -102,9 +110,6 @@ static CclStatus check_features(const CclConfig *config)
         return ccl_fail(CCL_ERROR_ARGUMENT, "features 0x%x do not exist", config->features & ~known);
     if (config->features && config->volume)
         return ccl_fail(CCL_ERROR_UNSUPPORTED, "volumes have no features");
-    if (config->features && config->backend != CCL_BACKEND_CPU)
-        return ccl_fail(CCL_ERROR_UNSUPPORTED, "the %s backend has no features, only the CPU has",
-                        backend_name(config->backend));
     return CCL_OK;
 }
 

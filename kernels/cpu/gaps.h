@@ -27,11 +27,21 @@ ALWAYS_INLINE GapsTouched touched_gaps(const CclRow *above, uint32_t x0, uint32_
                           .to = (int32_t)ends_before(above, to) };
 }
 
+/* Writes nothing where both are united already: all strips share the label 0. */
+static void unite_labels(uint32_t *parent, uint32_t a, uint32_t b)
+{
+    a = find(parent, a), b = find(parent, b);
+    if (a < b)
+        parent[b] = a;
+    else if (b < a)
+        parent[a] = b;
+}
+
 static void unite_gaps(const CclGaps *gaps, int32_t from, int32_t to, uint32_t label)
 {
     for (int32_t j = from; j <= to; j++)
         if (gaps->above[j] != label)
-            unite(gaps->parent, gaps->above[j], label);
+            unite_labels(gaps->parent, gaps->above[j], label);
 }
 
 /* Gaps at the border of the mask. */

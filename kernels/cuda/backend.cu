@@ -42,7 +42,7 @@ static CclStatus stage(CclContext *context, CclFrame *ccl_frame)
     CCL_TRY(cuda_stage_mask(context, slot, mask, &form, vars));
     choose_labels(context, slot, ccl_frame, vars);
     vars->sets_flag = context->algorithm->sets_completion_flag && !frame->timing && !cuda_downloads_labels(slot) &&
-                      cuda_device_is_idle(context);
+                      !context->config.features && cuda_device_is_idle(context);
     frame->shape = cuda_shape_of(context, ccl_frame, vars, form);
     cuda_clear_steps(frame);
     return CCL_OK;

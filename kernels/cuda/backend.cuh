@@ -151,6 +151,12 @@ typedef struct CudaLoop {
     cudaEvent_t started;           /* with timing: where the iteration began */
 } CudaLoop;
 
+/* Memory for the counts of CclConfig.features; NULL without them. */
+typedef struct CudaCounts {
+    CclShapeCounts *shape_sums; /* of the stream slot, in device memory: [label - 1]; all zero between frames */
+    CclShapeCounts *shape;      /* of the slot, in mapped host memory: device address */
+} CudaCounts;
+
 /* CclFrame.slot: what a method launches with. */
 typedef struct CudaFrame {
     cudaStream_t stream;
@@ -161,6 +167,8 @@ typedef struct CudaFrame {
     CudaResult *result;      /* mapped host memory, device address */
     const RowChunks *chunks; /* of the mask, with CUDA_BITS_AWAITED */
     CclComponent *records;   /* CclContext.capacity of them in mapped host memory, device address: record i has label i + 1 */
+
+    CudaCounts counts;
 
     const CudaLoop *loop; /* NULL unless CclAlgorithm.iterative */
     bool overlap;         /* kernels use programmatic dependent launch: they are compiled for it, and not timed one by one */

@@ -54,7 +54,8 @@ typedef struct CudaReplay {
 typedef struct CudaStreamSlot {
     cudaStream_t stream;
     void *workspace;
-    StageBuffers stages; /* methods with label() only */
+    StageBuffers stages;        /* methods with label() only */
+    CclShapeCounts *shape_sums; /* CudaCounts.shape_sums */
 } CudaStreamSlot;
 
 /* A slot of the ring: one frame in flight. */

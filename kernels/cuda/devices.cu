@@ -54,6 +54,20 @@ CclStatus cuda_use_device(int device)
     return CCL_OK;
 }
 
+bool cuda_use_device_or_context(int device)
+{
+    return (device < 0 && cuda_current_context()) || cudaSetDevice(max(device, 0)) == cudaSuccess;
+}
+
+unsigned ccl_n_devices(void)
+{
+    int n = 0;
+    if (!is_forked && cudaGetDeviceCount(&n) == cudaSuccess)
+        return (unsigned)n;
+    (void)cudaGetLastError();
+    return 0;
+}
+
 CclStatus cuda_check_device(int device)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

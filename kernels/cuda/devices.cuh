@@ -23,6 +23,8 @@ CclStatus cuda_fail(cudaError_t error, const char *expression, const char *file,
 
 /* Whether there is a device with this index (-1: any device). */
 CclStatus cuda_check_device(int device);
+/* Makes the device current, for memory that belongs to no context. -1: the context current in the thread, or else device 0. */
+bool cuda_use_device_or_context(int device);
 /* Makes the device current; -1: leaves the current device. */
 CclStatus cuda_use_device(int device);
 

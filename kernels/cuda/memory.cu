@@ -59,7 +59,7 @@ void cuda_memory_free(CudaMemory *memory)
 void *ccl_pinned_alloc(size_t size, int device)
 {
     void *memory = NULL;
-    if (!size || (!cuda_current_context() && cudaSetDevice(max(device, 0)) != cudaSuccess) ||
+    if (!size || !cuda_use_device_or_context(device) ||
         cudaHostAlloc(&memory, size, cudaHostAllocPortable | cudaHostAllocMapped) != cudaSuccess) {
         (void)cudaGetLastError();
         return NULL;
@@ -76,7 +76,7 @@ void ccl_pinned_free(void *memory)
 void *ccl_device_alloc(size_t size, int device)
 {
     void *memory = NULL;
-    if (!size || (!cuda_current_context() && cudaSetDevice(max(device, 0)) != cudaSuccess) ||
+    if (!size || !cuda_use_device_or_context(device) ||
         cudaMalloc(&memory, size) != cudaSuccess) {
         (void)cudaGetLastError();
         return NULL;

@@ -72,6 +72,15 @@ static CclStatus open_memory(CclContext *context, CudaSlot *slot, CclFrame *ccl_
     return CCL_OK;
 }
 
+static CclStatus open_counts(CclContext *context, CudaSlot *slot, CclFrame *ccl_frame)
+{
+    if (!(context->config.features & CCL_FEATURE_SHAPE))
+        return CCL_OK;
+    CCL_TRY(cuda_pinned_alloc(context, (void **)&ccl_frame->shape, context->capacity * sizeof(CclShapeCounts)));
+    CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&slot->frame.counts.shape, ccl_frame->shape, 0));
+    return CCL_OK;
+}
+
 static CclStatus open_slot(CclContext *context, CudaSlot *slot, CclFrame *ccl_frame)
 {
     CudaFrame *const frame = &slot->frame;
@@ -85,6 +94,7 @@ static CclStatus open_slot(CclContext *context, CudaSlot *slot, CclFrame *ccl_fr
     frame->loop = context->algorithm->iterative ? &cuda_context(context)->loop : NULL;
     ccl_frame->slot = frame;
     CCL_TRY(open_memory(context, slot, ccl_frame));
+    CCL_TRY(open_counts(context, slot, ccl_frame));
 
     if (frame->timing) {
         CCL_CUDA_TRY(cudaEventCreate(&slot->upload_start));
@@ -124,7 +134,7 @@ static unsigned stream_slots_wanted(const CclContext *context)
 static CclStatus open_streams(CclContext *context)
 {
     CudaContext *const cuda = cuda_context(context);
-    if (context->config.shared && context->algorithm->batches && !context->config.timing) {
+    if (context->config.shared && context->algorithm->batches && !context->config.timing && !context->config.features) {
         CCL_TRY(cuda_engine_join(context, &cuda_batch_calls));
         for (unsigned i = 0; i < context->config.depth; i++)
             ccl_ticket_init(&cuda->slots[i].ticket, &cuda->slots[i]);
@@ -159,6 +169,9 @@ static CclStatus open_stream_slots(CclContext *context, size_t n_pixels)
             CCL_TRY(open_stages(context, &stream_slot->stages, n_pixels));
         if (size)
             CCL_TRY(cuda_device_alloc(context, &stream_slot->workspace, size, true));
+        if (context->config.features & CCL_FEATURE_SHAPE)
+            CCL_TRY(
+                cuda_device_alloc(context, (void **)&stream_slot->shape_sums, context->capacity * sizeof(CclShapeCounts), true));
     }
     CCL_CUDA_TRY(cudaStreamSynchronize(cuda->stream_slots[0].stream)); /* its memory was cleared on this stream */
     return CCL_OK;

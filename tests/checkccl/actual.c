@@ -28,7 +28,7 @@ static CclConfig config_for(const Subject *subject, const Case *cases, unsigned 
     CclConfig config = subject->config;
     *exact = cases[0].exact || cases[0].max_components;
     config.order = cases[0].order;
-    config.features = config.backend == CCL_BACKEND_CPU ? cases[0].features : 0;
+    config.features = cases[0].features;
     config.selects = cases[0].selects || cases[0].filter.selection;
     config.depth = *exact ? n : CCL_MAX_DEPTH;
     config.labels = !*exact || cases[0].product != PRODUCT_TABLE;

@@ -101,6 +101,7 @@ typedef struct Fault {
 typedef struct Subject {
     char name[64];
     CclConfig config;     /* method, tier, threads; sizes and depth come with the case */
+    unsigned features_counted; /* CCL_FEATURE_... that its method has */
     const Fault *fault;
     unsigned every,         /* judged on one of this many cases; 0: all */
         every_of_many;      /* the same for Case.one_of_many */

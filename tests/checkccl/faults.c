@@ -463,7 +463,7 @@ enum { N_FAULTS = sizeof faults / sizeof *faults };
 
 static Subject faulty_subject(const Fault *fault, CclConnectivity connectivity)
 {
-    Subject subject = { .config = ccl_config_default(), .fault = fault };
+    Subject subject = { .config = ccl_config_default(), .features_counted = ~0u, .fault = fault };
     subject.config.algorithm = "runs";
     subject.config.connectivity = connectivity;
     subject.config.threads = 1;

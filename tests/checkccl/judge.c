@@ -153,8 +153,7 @@ void judge(Session *session, const Case *cases, unsigned n)
         for (unsigned s = 0; s < session->n_subjects; s++) {
             Subject *const subject = &session->subjects[s];
             if (subject->muted || subject->dead || subject->config.connectivity != connectivities[k] ||
-                too_large(session, subject, cases[0].image) ||
-                (cases[0].features && subject->config.backend != CCL_BACKEND_CPU))
+                too_large(session, subject, cases[0].image) || cases[0].features & ~subject->features_counted)
                 continue;
             const unsigned every =
                 cases[0].one_of_many && subject->every_of_many ? subject->every_of_many : subject->every;

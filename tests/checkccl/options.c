@@ -38,7 +38,7 @@ static const char usage[] =
     "  --measures=LIST     of wall,processor,memory; gpu_hot,gpu_cold,... (default all), see docs/testing.md\n"
     "  --threads=LIST      CPU: numbers of threads (default 1)\n"
     "  --tiers=LIST        CPU: SIMD tiers: all,avx2,sse4.2,sse2,c (default all)\n"
-    "  --features=LIST     CPU: methods once more with shape, hull, holes, intensity, all; as label maps: equal,\n"
+    "  --features=LIST     methods once more with shape, hull, holes, intensity, all; as label maps: equal,\n"
     "                      equal-shape, equal-hull, equal-holes, equal-all\n"
     "  --frames=N          different frames of each kind (default 16 for the CPU, 4 for a GPU)\n"
     "  --rounds=N          measurements of each figure (default 11)\n"

@@ -87,6 +87,7 @@ static void add_subject(Session *session, const Options *options, const CclAlgor
     subject->config.cpu_flags = v->cpu_flags;
     subject->config.threads = v->threads;
     subject->config.shared = v->shared;
+    subject->features_counted = ((const CclAlgorithm *)info)->features_counted;
     subject->every = options->every > 1 && !v->every ? options->every : v->every * thinner;
     subject->every_of_many = v->every_of_many * thinner;
     subject->max_pixels = max_pixels_for(info, session->quick);
@@ -138,6 +139,9 @@ static void add_bench_subject(Session *session, const Options *options, const Cc
     for (unsigned i = 0; i < sizeof groups / sizeof *groups; i++) {
         if (!options->features || !named_in(options->features, groups[i].name))
             continue;
+        if (groups[i].features & ~((const CclAlgorithm *)info)->features_counted ||
+            (groups[i].foreground && !((const CclAlgorithm *)info)->takes_maps))
+            continue;
         Variant with = *variant;
         snprintf(name, sizeof name, "%.24s %s", variant->name, groups[i].name);
         with.name = name;
@@ -164,7 +168,11 @@ static void add_bench_subjects(Session *session, const Options *options, const C
     const bool reference = !strncmp(info->name, "reference", 9);
     if (!(info->connectivity & connectivity) || (reference && !options->algorithm))
         return;
-    if (info->backend == CCL_BACKEND_CUDA || info->volume || reference) {
+    if (info->backend == CCL_BACKEND_CUDA) {
+        add_bench_subject(session, options, info, connectivity, one_variant);
+        return;
+    }
+    if (info->volume || reference) {
         add_subject(session, options, info, connectivity, one_variant);
         return;
     }

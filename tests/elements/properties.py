@@ -21,10 +21,10 @@ NUMBERS = (GObject.TYPE_INT, GObject.TYPE_UINT, GObject.TYPE_INT64, GObject.TYPE
 # Of the statistics; `name-us` stands for its parts.
 TIME_PARTS = ("min", "avg", "max", "sum", "count")
 STATS = {
-    "ccllabel": "frames skipped late components truncated volumes backend algorithm volume-algorithm path host-bytes device-bytes "
-                "batch-avg batch-max upload-us kernel-us host-us latency-us contour-us wait-us pack-us",
-    "cclmotion": "frames learning with-motion global-changes area-ratio backend path host-bytes device-bytes detect-us host-us "
-                 "latency-us",
+    "ccllabel": "frames skipped late components truncated volumes backend gpu gpu-changes algorithm volume-algorithm path "
+                "host-bytes device-bytes batch-avg batch-max upload-us kernel-us host-us latency-us contour-us wait-us pack-us",
+    "cclmotion": "frames learning with-motion global-changes area-ratio backend gpu gpu-changes path host-bytes device-bytes "
+                 "detect-us host-us latency-us",
     "ccltrack": "frames skipped detections tracks started ended backwards resets host-us latency-us",
     "cclzone": "frames events zones host-us latency-us",
     "ccloverlay": "frames drawn objects pixels path host-us latency-us",

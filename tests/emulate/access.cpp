@@ -280,8 +280,11 @@ void access(const void *pointer, size_t size, Access kind, const void *code)
     }
     const Allocation &owner = memory_owner(address);
     const char *const verb = name_of(kind);
-    if (owner.kind == Kind::NONE || address + size > owner.end) {
-        const char *const why = owner.kind == Kind::NONE ? "which belongs to no allocation" : "past the end of its allocation";
+    const bool elsewhere = owner.kind == Kind::DEVICE && owner.device != running->device;
+    if (owner.kind == Kind::NONE || address + size > owner.end || elsewhere) {
+        const char *const why = owner.kind == Kind::NONE ? "which belongs to no allocation"
+                                : elsewhere              ? "which is memory of another device"
+                                                         : "past the end of its allocation";
         report("%s of %zu bytes at %p, %s, by %s", verb, size, pointer, why, place_of(code).text);
         abandon();
     }

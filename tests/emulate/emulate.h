@@ -26,6 +26,8 @@ namespace emulate {
 
 /* ---------------------------------------------------------------- settings, from CCL_EMULATE="name=value,..." */
 
+constexpr unsigned MAX_DEVICES = 4;
+
 struct Settings {
     uint64_t seed = 1;     /* 0: threads and blocks in order, and a switch only where a thread waits */
     unsigned blocks = 3;   /* minimum number in flight; all blocks of a cluster are */
@@ -34,6 +36,7 @@ struct Settings {
     bool fail = false;     /* a race fails the launch, so that checkccl names the image */
     unsigned seconds = 60; /* maximum duration of a kernel */
     bool summary = false;  /* at exit: numbers of kernels, threads, accesses */
+    unsigned devices = 1;  /* number, at most MAX_DEVICES */
     bool blocking = false; /* calls return when their operation is done, as with CUDA_LAUNCH_BLOCKING=1 */
 };
 const Settings &settings();
@@ -50,6 +53,7 @@ struct Allocation {
     uintptr_t begin = 0, end = 0;
     size_t pages = 0; /* including the free one after it */
     Kind kind = Kind::NONE;
+    unsigned device = 0; /* of DEVICE: the owner */
     uint64_t cleared = 0; /* accesses before this step do not count */
     const struct Block *block = nullptr; /* of shared memory: the owner */
     unsigned variable = 0;               /* of it, by Shared.number; 0: dynamic */
@@ -198,7 +202,8 @@ void describe_thread(const Thread *thread, char *text, size_t size);
 
 extern "C" {
 /* Plants a fault: the n-th call (from 1, counted from now on) of this API function fails with `error`. "launch" is a
- * kernel's launch; NULL: any function. With `lost`, every later call fails too. n = 0: removes the fault. */
+ * kernel's launch; NULL: any function. With `lost`, every later call for the same device fails too. n = 0: removes the
+ * fault. */
 void emulate_fail(const char *call, unsigned n, int error, bool lost);
 /* Calls counted so far since emulate_fail(). */
 unsigned emulate_calls();

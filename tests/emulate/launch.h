@@ -13,6 +13,7 @@ namespace emulate {
 
 struct Launch : Call {
     std::shared_ptr<void> arguments;
+    unsigned device = 0;
 };
 
 /* kernel.cpp: runs a launch. False: it failed, and the reason has been reported. */

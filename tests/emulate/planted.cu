@@ -218,6 +218,29 @@ static void check_host_memory()
     free(host);
 }
 
+/* A kernel of one device on memory of another, and a launch in another device's stream. */
+static void check_devices()
+{
+    unsigned *data = NULL;
+    const unsigned before = emulate_reports(true);
+    cudaStream_t stream;
+    cudaSetDevice(1);
+    cudaMalloc(&data, sizeof *data);
+    host_memory<false><<<1, 1>>>(data, NULL);
+    check(cudaDeviceSynchronize() == cudaSuccess && emulate_reports(true) == before, "own memory", "reported");
+    cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    cudaSetDevice(0);
+    host_memory<false><<<1, 1>>>(data, NULL);
+    check(cudaDeviceSynchronize() != cudaSuccess && emulate_reports(true) > before, "memory of another device",
+          "not reported");
+    host_memory<false><<<1, 1, 0, stream>>>(data, NULL);
+    check(cudaGetLastError() == cudaErrorInvalidResourceHandle, "stream of another device", "accepted");
+    cudaSetDevice(1);
+    cudaStreamDestroy(stream);
+    cudaFree(data);
+    cudaSetDevice(0);
+}
+
 /* Two streams. Without an event between them the copy sometimes runs before the memset. */
 static bool in_order(bool waits)
 {
@@ -259,6 +282,7 @@ int main()
     check_clusters();
     check_host_memory();
     check_flags();
+    check_devices();
     unsigned right = 0, right_with_event = 0;
     for (unsigned i = 0; i < 20; i++) {
         right += in_order(false);

@@ -14,10 +14,18 @@
 namespace emulate {
 
 std::recursive_mutex lock;
-CUstream_st legacy;
-std::vector<CUstream_st *> streams = { &legacy };
+CUstream_st legacy[MAX_DEVICES];
+std::vector<CUstream_st *> streams = [] {
+    std::vector<CUstream_st *> all;
+    for (unsigned device = 0; device < MAX_DEVICES; device++) {
+        legacy[device].device = device;
+        all.push_back(&legacy[device]);
+    }
+    return all;
+}();
 std::set<const void *> events, graphs, execs;
-cudaError_t pending;
+cudaError_t pending[MAX_DEVICES];
+thread_local unsigned current_device;
 bool used;
 
 static thread_local cudaError_t last;
@@ -29,6 +37,7 @@ static struct Fault {
     unsigned countdown = 0, calls = 0;
     cudaError_t error = cudaSuccess;
     bool lost = false, is_lost = false;
+    unsigned device = 0; /* that is lost */
 } fault;
 
 cudaError_t fail(cudaError_t error)
@@ -38,10 +47,15 @@ cudaError_t fail(cudaError_t error)
     return error;
 }
 
-cudaError_t enter(const char *call)
+bool is_lost(unsigned device)
+{
+    return fault.is_lost && fault.device == device && device < MAX_DEVICES;
+}
+
+cudaError_t enter(const char *call, unsigned device)
 {
     used = true;
-    if (fault.is_lost)
+    if (is_lost(device))
         return fault.error;
     if (!fault.call.empty() && fault.call != call)
         return cudaSuccess;
@@ -49,6 +63,7 @@ cudaError_t enter(const char *call)
     if (!fault.countdown || --fault.countdown)
         return cudaSuccess;
     fault.is_lost = fault.lost;
+    fault.device = device;
     return fault.error;
 }
 
@@ -71,7 +86,7 @@ void set_last_error(cudaError_t error)
 
 CUstream_st *stream_of(cudaStream_t stream)
 {
-    return stream ? stream : &legacy;
+    return stream ? stream : &legacy[current_device];
 }
 
 bool exists(cudaStream_t stream)
@@ -79,9 +94,14 @@ bool exists(cudaStream_t stream)
     return !stream || std::find(streams.begin(), streams.end(), stream) != streams.end();
 }
 
+unsigned device_of(cudaStream_t stream)
+{
+    return exists(stream) ? stream_of(stream)->device : current_device;
+}
+
 static bool can_run(const CUstream_st *stream)
 {
-    if (stream->queue.empty())
+    if (stream->queue.empty() || is_lost(stream->device))
         return false;
     const Operation &next = stream->queue.front();
     return !next.waits_for || next.waits_for->done >= next.times;
@@ -124,8 +144,8 @@ cudaError_t run_until(const std::function<bool()> &done)
             fprintf(stderr, "emulation: the host waits for an operation that no stream can run\n");
             abort();
         }
-    const cudaError_t error = pending;
-    pending = cudaSuccess;
+    const cudaError_t error = pending[current_device];
+    pending[current_device] = cudaSuccess;
     return fail(error);
 }
 
@@ -133,7 +153,7 @@ cudaError_t run_all()
 {
     return run_until([] {
         for (const CUstream_st *stream : streams)
-            if (!stream->queue.empty())
+            if (stream->device == current_device && !stream->queue.empty())
                 return false;
         return true;
     });
@@ -181,6 +201,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
 {
     ENTER("cudaStreamCreateWithFlags");
     *stream = new CUstream_st;
+    (*stream)->device = current_device;
     (*stream)->blocking = !(flags & cudaStreamNonBlocking);
     streams.push_back(*stream);
     return cudaSuccess;
@@ -194,7 +215,7 @@ cudaError_t cudaStreamCreate(cudaStream_t *stream)
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
     const std::lock_guard<std::recursive_mutex> guard(lock);
-    const cudaError_t planted = enter("cudaStreamDestroy");
+    const cudaError_t planted = enter("cudaStreamDestroy", device_of(stream));
     if (!stream || !exists(stream))
         return fail(cudaErrorInvalidResourceHandle);
     if (planted == cudaSuccess)
@@ -208,7 +229,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
-    ENTER("cudaStreamSynchronize");
+    ENTER_ON("cudaStreamSynchronize", device_of(stream));
     if (!exists(stream))
         return fail(cudaErrorInvalidResourceHandle);
     if (invalidates_capture(stream)) {
@@ -221,7 +242,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 
 cudaError_t cudaStreamQuery(cudaStream_t stream)
 {
-    ENTER("cudaStreamQuery");
+    ENTER_ON("cudaStreamQuery", device_of(stream));
     if (!exists(stream))
         return fail(cudaErrorInvalidResourceHandle);
     if (invalidates_capture(stream))
@@ -239,10 +260,16 @@ static bool known(cudaEvent_t event)
     return events.count(event);
 }
 
+static unsigned device_of_event(cudaEvent_t event)
+{
+    return known(event) ? event->device : current_device;
+}
+
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
 {
     ENTER("cudaEventCreateWithFlags");
     *event = new CUevent_st;
+    (*event)->device = current_device;
     (*event)->timing = !(flags & cudaEventDisableTiming);
     events.insert(*event);
     return cudaSuccess;
@@ -265,8 +292,8 @@ cudaError_t cudaEventDestroy(cudaEvent_t event)
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 {
-    ENTER("cudaEventRecord");
-    if (!known(event))
+    ENTER_ON("cudaEventRecord", device_of(stream));
+    if (!known(event) || device_of_event(event) != device_of(stream))
         return fail(cudaErrorInvalidResourceHandle);
     const auto state = event->state;
     const uint64_t time = ++state->recorded;
@@ -275,7 +302,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned)
 {
-    ENTER("cudaStreamWaitEvent");
+    ENTER_ON("cudaStreamWaitEvent", device_of(stream));
     if (!known(event))
         return fail(cudaErrorInvalidResourceHandle);
     return enqueue(stream, { nullptr, event->state, event->state->recorded });
@@ -288,21 +315,21 @@ static bool is_done(const EventState &state)
 
 cudaError_t cudaEventQuery(cudaEvent_t event)
 {
-    ENTER("cudaEventQuery");
+    ENTER_ON("cudaEventQuery", device_of_event(event));
     if (!known(event))
         return fail(cudaErrorInvalidResourceHandle);
     if (!is_done(*event->state)) {
         run_one();
         return fail(cudaErrorNotReady);
     }
-    const cudaError_t error = pending;
-    pending = cudaSuccess;
+    const cudaError_t error = pending[event->device];
+    pending[event->device] = cudaSuccess;
     return fail(error);
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
-    ENTER("cudaEventSynchronize");
+    ENTER_ON("cudaEventSynchronize", device_of_event(event));
     if (!known(event))
         return fail(cudaErrorInvalidResourceHandle);
     const auto state = event->state;
@@ -331,7 +358,8 @@ void emulate_fail(const char *call, unsigned n, int error, bool lost)
     fault.countdown = n;
     fault.error = (cudaError_t)error;
     fault.lost = lost;
-    pending = cudaSuccess;
+    for (cudaError_t &error : pending)
+        error = cudaSuccess;
 }
 
 unsigned emulate_calls()
@@ -344,5 +372,5 @@ unsigned emulate_n_allocated()
     const std::lock_guard<std::recursive_mutex> guard(lock);
     unsigned n_blocks;
     memory_in_use(&n_blocks);
-    return n_blocks + (unsigned)(streams.size() - 1 + events.size() + graphs.size() + execs.size());
+    return n_blocks + (unsigned)(streams.size() - MAX_DEVICES + events.size() + graphs.size() + execs.size());
 }

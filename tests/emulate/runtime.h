@@ -47,6 +47,7 @@ struct CUgraphExec_st {
 };
 
 struct CUstream_st {
+    unsigned device = 0;
     std::deque<Operation> queue;
     bool blocking = true;
     bool capturing = false, invalidated = false;
@@ -57,6 +58,7 @@ struct CUstream_st {
 };
 
 struct CUevent_st {
+    unsigned device = 0;
     std::shared_ptr<EventState> state = std::make_shared<EventState>();
     bool timing = true;
 };
@@ -66,10 +68,11 @@ namespace emulate {
 /* ---------------------------------------------------------------- runtime.cpp */
 
 extern std::recursive_mutex lock;
-extern CUstream_st legacy; /* stream 0 */
+extern CUstream_st legacy[MAX_DEVICES]; /* stream 0 of each device */
 extern std::vector<CUstream_st *> streams;
 extern std::set<const void *> events, graphs, execs;
-extern cudaError_t pending; /* of kernels that have run, not reported yet */
+extern cudaError_t pending[MAX_DEVICES]; /* of kernels that have run, not reported yet */
+extern thread_local unsigned current_device;
 extern bool used;           /* the API was called */
 
 /* The error of an API call: kept for cudaGetLastError() in this thread, and returned. */
@@ -77,17 +80,22 @@ cudaError_t fail(cudaError_t error);
 cudaError_t last_error();
 void set_last_error(cudaError_t error);
 
-/* The planted fault of this call, or cudaSuccess. */
-cudaError_t enter(const char *call);
+/* The planted fault of this call, or cudaSuccess. A call for an object of a lost device fails, too. */
+cudaError_t enter(const char *call, unsigned device = current_device);
+/* Whether a planted fault has lost the device. */
+bool is_lost(unsigned device);
 unsigned calls_entered();
 
-#define ENTER(call)                                                    \
+#define ENTER(call) ENTER_ON(call, emulate::current_device)
+/* `device`: that of the stream or event. It is read with the lock. */
+#define ENTER_ON(call, device)                                         \
     const std::lock_guard<std::recursive_mutex> guard(emulate::lock);  \
-    if (const cudaError_t planted_ = emulate::enter(call))             \
+    if (const cudaError_t planted_ = emulate::enter(call, device))     \
         return emulate::fail(planted_)
 
 CUstream_st *stream_of(cudaStream_t stream);
 bool exists(cudaStream_t stream);
+unsigned device_of(cudaStream_t stream);
 
 /* Appends to a stream's queue, or to its capture. */
 cudaError_t enqueue(cudaStream_t stream, Operation operation);
@@ -95,8 +103,9 @@ cudaError_t enqueue(cudaStream_t stream, Operation operation);
 void record(const Operation &operation);
 /* Runs the next operation of a random stream. False: no stream can run. */
 bool run_one();
-/* Runs operations until done(), and returns the pending error. */
+/* Runs operations until done(), and returns the pending error of the current device. */
 cudaError_t run_until(const std::function<bool()> &done);
+/* All of the current device. */
 cudaError_t run_all();
 
 /* A call that is not allowed while a stream is captured: it invalidates the capture. False: there is none. */

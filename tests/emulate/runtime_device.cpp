@@ -8,8 +8,6 @@
 
 using namespace emulate;
 
-static thread_local int current_device;
-
 /* ---------------------------------------------------------------- errors */
 
 static const struct {
@@ -65,33 +63,42 @@ cudaError_t cudaPeekAtLastError()
 
 /* ---------------------------------------------------------------- the device */
 
+static bool is_device(int device)
+{
+    return device >= 0 && device < (int)settings().devices;
+}
+
 cudaError_t cudaGetDeviceCount(int *n)
 {
-    ENTER("cudaGetDeviceCount");
-    *n = 1;
+    /* With several devices it succeeds after one of them is lost. */
+    const std::lock_guard<std::recursive_mutex> guard(lock);
+    const unsigned n_devices = settings().devices;
+    if (const cudaError_t planted = enter("cudaGetDeviceCount", n_devices > 1 ? MAX_DEVICES : 0))
+        return fail(planted);
+    *n = (int)n_devices;
     return cudaSuccess;
 }
 
 cudaError_t cudaGetDevice(int *device)
 {
     ENTER("cudaGetDevice");
-    *device = current_device;
+    *device = (int)current_device;
     return cudaSuccess;
 }
 
 cudaError_t cudaSetDevice(int device)
 {
-    ENTER("cudaSetDevice");
-    if (device != 0)
+    ENTER_ON("cudaSetDevice", is_device(device) ? (unsigned)device : current_device);
+    if (!is_device(device))
         return fail(cudaErrorInvalidDevice);
-    current_device = device;
+    current_device = (unsigned)device;
     return cudaSuccess;
 }
 
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device)
 {
     ENTER("cudaDeviceGetAttribute");
-    if (device != 0)
+    if (!is_device(device))
         return fail(cudaErrorInvalidDevice);
     switch (attribute) {
     case cudaDevAttrMaxThreadsPerBlock: *value = 1024; break;
@@ -129,7 +136,7 @@ cudaError_t cudaMemGetInfo(size_t *free, size_t *total)
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device)
 {
     ENTER("cudaGetDeviceProperties");
-    if (device != 0)
+    if (!is_device(device))
         return fail(cudaErrorInvalidDevice);
     *properties = cudaDeviceProp{};
     snprintf(properties->name, sizeof properties->name, "CUDA emulated on the CPU");
@@ -157,8 +164,8 @@ cudaError_t cudaRuntimeGetVersion(int *version)
 
 static int get_current_context(void **context)
 {
-    static int something;
-    *context = used ? &something : nullptr;
+    static int something[MAX_DEVICES];
+    *context = used ? &something[current_device] : nullptr;
     return 0;
 }
 

@@ -59,7 +59,7 @@ static Operation operation_of(const std::shared_ptr<const Launch> &launch)
 {
     return { [launch] {
                 if (!run(*launch))
-                    pending = cudaErrorLaunchFailure;
+                    pending[launch->device] = cudaErrorLaunchFailure;
             },
              nullptr, 0, nullptr, launch };
 }
@@ -130,7 +130,7 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsig
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
 {
-    ENTER("cudaGraphLaunch");
+    ENTER_ON("cudaGraphLaunch", device_of(stream));
     if (!execs.count(exec))
         return fail(cudaErrorInvalidValue);
     for (const Operation &operation : exec->operations)
@@ -211,8 +211,10 @@ namespace emulate {
 
 cudaError_t launch(const Call &call, const void *arguments, cudaStream_t stream)
 {
-    ENTER("launch");
-    Launch launch = { call, memory_for_arguments(call) };
+    ENTER_ON("launch", device_of(stream));
+    if (device_of(stream) != current_device)
+        return fail(cudaErrorInvalidResourceHandle);
+    Launch launch = { call, memory_for_arguments(call), current_device };
     if (const cudaError_t error = refusal(launch))
         return fail(error);
     memcpy(launch.arguments.get(), arguments, call.arguments_size);

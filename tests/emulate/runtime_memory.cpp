@@ -102,6 +102,8 @@ static cudaError_t allocate(void **memory, size_t size, Kind kind)
     if (!size)
         return fail(cudaErrorInvalidValue);
     *memory = memory_allocate(size, kind);
+    if (*memory)
+        memory_owner((uintptr_t)*memory).device = current_device;
     return *memory ? cudaSuccess : fail(cudaErrorMemoryAllocation);
 }
 
@@ -198,14 +200,14 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t size, cudaMemcpyKind k
         return fail(cudaErrorStreamCaptureUnsupported);
     cudaError_t error = run_until([] {
         for (const CUstream_st *stream : streams)
-            if (stream->blocking && !stream->queue.empty())
+            if (stream->device == current_device && stream->blocking && !stream->queue.empty())
                 return false;
         return true;
     });
     if (error == cudaSuccess)
         error = copy(to, size, from, size, size, 1, kind, nullptr);
     if (error == cudaSuccess && kind != cudaMemcpyDeviceToDevice)
-        error = run_until([] { return legacy.queue.empty(); });
+        error = run_until([] { return legacy[current_device].queue.empty(); });
     return error;
 }
 

@@ -36,11 +36,13 @@ Settings parse()
             s.seconds = (unsigned)value;
         else if (name == "summary")
             s.summary = value;
+        else if (name == "devices")
+            s.devices = (unsigned)std::max<uint64_t>(1, std::min<uint64_t>(value, MAX_DEVICES));
         else if (name == "blocking")
             s.blocking = value;
         else {
             fprintf(stderr, "emulation: CCL_EMULATE has no \"%s\"; there are seed, blocks, burst, races, fail, "
-                            "seconds, summary, blocking\n", name.c_str());
+                            "seconds, summary, devices, blocking\n", name.c_str());
             exit(2);
         }
         at = end + 1;

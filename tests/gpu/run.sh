@@ -12,6 +12,7 @@
 # sanitize   memcheck and racecheck of labelling
 # alone      labelling: every method but iterative ones a thousand times over, the device's free memory before and after
 # cameras    the elements: the device's free memory, 16 cameras; needs CCL_GST
+# gpus       the elements on two GPUs: placement, speed, a GPU that fails; needs CCL_GST and two GPUs
 # bench      the benchmark, on some kinds of images
 #
 # The first four run at the same time, then each of the others: the device must have nothing else to do.
@@ -37,13 +38,15 @@ PATH=$PATH:/usr/local/cuda/bin
 # can_run PART: says why not
 can_run() {
     case $1 in
-    elements | cameras)
+    elements | cameras | gpus)
         [ -n "${CCL_GST:-}" ] ||
             { echo "$1: CCL_GST must name a folder with the plugin and its tests (tests/gpu/pack.sh makes it)"; return 1; }
         for folder in $CCL_GST; do
             [ "$("$here/sources.sh" elements)" = "$(cat "$folder/digest" 2> /dev/null)" ] ||
                 { echo "$1: $folder was packed from other sources: tests/gpu/pack.sh makes it"; return 1; }
         done
+        [ "$1" != gpus ] || [ "$(nvidia-smi -L 2> /dev/null | grep -c '^GPU')" -ge 2 ] ||
+            { echo "$1: needs two GPUs"; return 1; }
         ;;
     sanitize | motion)
         command -v compute-sanitizer > /dev/null || { echo "$1: needs compute-sanitizer, of the CUDA toolkit"; return 1; }

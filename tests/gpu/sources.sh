@@ -24,7 +24,7 @@ list() {
         sources_in kernels tests/checkmotion | grep -v '^kernels/analysis/'
         ls tests/checkccl/device*
         ;;
-    elements | cameras)
+    elements | cameras | gpus)
         sources_in kernels
         # The elements that run on the device, and the metadata library.
         sources_in gst/ccl gst/elements/base gst/elements/label gst/elements/motion
@@ -36,9 +36,9 @@ list() {
 }
 
 case ${1:-} in
---parts) echo check motion elements sanitize alone cameras bench ;;
+--parts) echo check motion elements sanitize alone cameras gpus bench ;;
 --list) list "$2" | LC_ALL=C sort ;;
-check | motion | elements | sanitize | alone | cameras | bench)
+check | motion | elements | sanitize | alone | cameras | gpus | bench)
     list "$1" | LC_ALL=C sort | xargs sha256sum | sha256sum | cut -d ' ' -f 1
     ;;
 *)

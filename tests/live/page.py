@@ -361,9 +361,12 @@ class Start(unittest.TestCase):
         script = os.path.join(source, "examples", "live.sh")
         text = subprocess.run([script, "--help"], capture_output=True, text=True, check=True).stdout
         self.assertTrue(text.startswith("usage: examples/live.sh"))
+        # As in a shell that knows nothing of the build folder.
+        paths = "GST_PLUGIN_PATH", "GST_PLUGIN_PATH_1_0", "GI_TYPELIB_PATH", "LD_LIBRARY_PATH", "PYTHONPATH"
+        bare = {name: value for name, value in os.environ.items() if name not in paths}
         with tempfile.TemporaryDirectory() as folder, \
                 subprocess.Popen([script, "--port", "0", "--folder", folder], stdout=subprocess.PIPE, text=True, cwd=folder,
-                                 env={**os.environ, "CCL_BUILD": build}) as run:
+                                 env={**bare, "CCL_BUILD": build}) as run:
             line = run.stdout.readline()
             self.assertRegex(line, r"^The page: http://127\.0\.0\.1:\d+/ ")
             with urllib.request.urlopen(line.split()[2], timeout=60) as answer:

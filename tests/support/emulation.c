@@ -9,7 +9,8 @@ void
 find_device_again (void)
 {
   emulate_fail (0, 0, 0, false);
-  ccl_device_free (ccl_device_alloc (16, 0));   /* waits */
+  for (unsigned i = ccl_n_devices (); i-- > 0;)
+    ccl_device_free (ccl_device_alloc (16, (int) i));   /* waits */
   emulate_fail (0, 0, 0, false);
   emulate_reports (true);
 }

@@ -233,7 +233,7 @@ submit (GstCclAnalyzer * self, GstBuffer * buffer, GstCclFoundMask * found, GstC
   }
   frame->is_analysed = TRUE;
   status = gst_ccl_analyzer_submit_frame (self, frame);
-  if (status != CCL_OK && !gst_ccl_analyzer_continue_on_cpu (self, status)) {
+  if (status != CCL_OK && !gst_ccl_analyzer_continue_elsewhere (self, status)) {
     gst_ccl_analyzer_discard_frames (self);
     return GST_FLOW_ERROR;
   }
@@ -254,7 +254,8 @@ collect_frame (GstCclAnalyzer * self, GstCclFrame * frame)
   return status;
 }
 
-/* Waits for the frame. If the device fails, the frame is analysed again on the CPU. FALSE: an error was posted. */
+/* Waits for the frame. If the device fails, the frame is analysed again on another GPU or on the CPU. FALSE: an error was
+ * posted. */
 static gboolean
 collect_with_fallback (GstCclAnalyzer * self, GstCclFrame * frame)
 {
@@ -265,9 +266,11 @@ collect_with_fallback (GstCclAnalyzer * self, GstCclFrame * frame)
   status = collect_frame (self, frame);
   if (status == CCL_OK)
     return TRUE;
-  if (!gst_ccl_analyzer_continue_on_cpu (self, status))
-    return FALSE;
-  status = frame->is_analysed ? collect_frame (self, frame) : CCL_OK;
+  do {
+    if (!gst_ccl_analyzer_continue_elsewhere (self, status))
+      return FALSE;
+    status = frame->is_analysed ? collect_frame (self, frame) : CCL_OK;
+  } while (status != CCL_OK && self->active_backend == GST_CCL_BACKEND_CUDA);
   if (status == CCL_OK)
     return TRUE;
   if (GST_CCL_ANALYZER_GET_CLASS (self)->needs_every_frame) {

@@ -7,7 +7,7 @@
  * It implements the parts that both elements have:
  *
  *     gstcclanalyzer.c          the path of a frame, the output switch, the delay queue, common statistics
- *     gstcclanalyzerbackend.c   the device context, the choice of a backend, the fallback to the CPU
+ *     gstcclanalyzerbackend.c   the device context, the choice of a backend, another device after a failure
  *     gstcclanalyzerpads.c      caps, allocation, latency, events, queries, states
  *
  * The path of a frame, with the methods of a subclass; gstcclanalyzer.c has its functions in this order:
@@ -89,6 +89,8 @@ typedef struct
   GstCclMinAvgMax host, latency;
   const gchar *path;
   gsize host_bytes, device_bytes;
+  gint gpu;                     /* the index; -1: none */
+  guint64 gpu_changes;
 } GstCclAnalyzerStats;
 
 /* The texts of error messages that differ between subclasses. */
@@ -225,8 +227,9 @@ CclStatus gst_ccl_analyzer_open (GstCclAnalyzer * self, gpointer request, gchar 
 /* Opens the context that settings and caps need, unless it is open. FALSE: an error was posted. */
 gboolean gst_ccl_analyzer_ensure_open (GstCclAnalyzer * self);
 
-/* After a call of the core failed: processes the queued frames again on the CPU. FALSE: an error was posted. */
-gboolean gst_ccl_analyzer_continue_on_cpu (GstCclAnalyzer * self, CclStatus status);
+/* After a call of the core failed: processes the queued frames again on another GPU, where that may be chosen, or on the CPU.
+ * FALSE: an error was posted. */
+gboolean gst_ccl_analyzer_continue_elsewhere (GstCclAnalyzer * self, CclStatus status);
 
 /* The number of frames by which the element delays its output. */
 void gst_ccl_analyzer_set_delay (GstCclAnalyzer * self, guint n_frames);

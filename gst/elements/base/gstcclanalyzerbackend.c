@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The backend: the choice, the context of the core, and the fallback to the CPU. */
+/* The backend: the choice, the context of the core, and another GPU or the CPU after a failure. */
 
 #include "gstcclanalyzerprivate.h"
 
@@ -50,7 +50,7 @@ open_on (GstCclAnalyzer * self, CclBackendKind kind, gconstpointer request, gcha
 {
   CclStatus status;
 
-  if (kind == CCL_BACKEND_CUDA && !self->cuda.current && !gst_ccl_cuda_open (&self->cuda)) {
+  if (kind == CCL_BACKEND_CUDA && !gst_ccl_cuda_open (&self->cuda)) {
     *message = self->cuda.device_id < 0 ? g_strdup ("no CUDA device gives us a context")
         : g_strdup_printf ("there is no CUDA device %d", self->cuda.device_id);
     return CCL_ERROR_NO_DEVICE;
@@ -60,10 +60,46 @@ open_on (GstCclAnalyzer * self, CclBackendKind kind, gconstpointer request, gcha
   gst_ccl_cuda_pop (&self->cuda);
   if (status == CCL_OK) {
     self->opened_backend = kind == CCL_BACKEND_CUDA ? GST_CCL_BACKEND_CUDA : GST_CCL_BACKEND_CPU;
+    if (kind == CCL_BACKEND_CPU)
+      gst_ccl_cuda_uncount (&self->cuda);
     return status;
   }
   *message = g_strdup (ccl_error_message ());
   return ccl_backend_built (kind) ? status : CCL_ERROR_NO_DEVICE;
+}
+
+static gboolean
+is_of_gpu (CclStatus status)
+{
+  return status == CCL_ERROR_DEVICE || status == CCL_ERROR_OUT_OF_MEMORY || status == CCL_ERROR_NO_DEVICE;
+}
+
+/* Everything on the GPU is closed. TRUE: another GPU was chosen, and the warning says so. */
+static gboolean
+change_gpu (GstCclAnalyzer * self, CclStatus status, const gchar * message)
+{
+  const gint before = self->cuda.counted;
+
+  if (!is_of_gpu (status) || !gst_ccl_cuda_change_gpu (&self->cuda, status))
+    return FALSE;
+  GST_OBJECT_LOCK (self);
+  self->stats.gpu_changes++;
+  GST_OBJECT_UNLOCK (self);
+  GST_ELEMENT_WARNING (self, RESOURCE, FAILED, ("GPU %d failed: %s. Continuing on GPU %d.", before, message,
+          self->cuda.counted), (NULL));
+  return TRUE;
+}
+
+static CclStatus
+open_on_a_gpu (GstCclAnalyzer * self, gconstpointer request, gchar ** message)
+{
+  CclStatus status = open_on (self, CCL_BACKEND_CUDA, request, message);
+
+  while (status != CCL_OK && change_gpu (self, status, *message)) {
+    g_clear_pointer (message, g_free);
+    status = open_on (self, CCL_BACKEND_CUDA, request, message);
+  }
+  return status;
 }
 
 CclStatus
@@ -76,7 +112,7 @@ gst_ccl_analyzer_open (GstCclAnalyzer * self, gpointer request, gchar ** message
   CclStatus status;
 
   if (klass->may_use (self, request, CCL_BACKEND_CUDA) && !(cpu && common->no_cuda)) {
-    status = open_on (self, CCL_BACKEND_CUDA, request, message);
+    status = open_on_a_gpu (self, request, message);
     if (status == CCL_OK || !cpu)
       return status;
     why = g_steal_pointer (message);
@@ -102,11 +138,13 @@ announce_backend (GstCclAnalyzer * self)
   GST_OBJECT_LOCK (self);
   changed = self->active_backend != self->opened_backend;
   self->active_backend = self->opened_backend;
+  self->stats.gpu = self->cuda.counted;
   GST_OBJECT_UNLOCK (self);
   if (!changed)
     return;
   if (self->opened_backend == GST_CCL_BACKEND_CUDA)
-    GST_INFO_OBJECT (self, "backend=%s: using CUDA", common->backend == GST_CCL_BACKEND_AUTO ? "auto" : "cuda");
+    GST_INFO_OBJECT (self, "backend=%s: using CUDA on GPU %d",
+        common->backend == GST_CCL_BACKEND_AUTO ? "auto" : "cuda", self->cuda.counted);
   g_object_notify_by_pspec (G_OBJECT (self), GST_CCL_ANALYZER_GET_CLASS (self)->active_backend);
 }
 
@@ -175,9 +213,9 @@ gst_ccl_analyzer_ensure_open (GstCclAnalyzer * self)
 }
 
 /* Submits a queued frame to a new context. If its mask is in the memory of a lost device and cannot be read, the frame passes
- * without analysis, unless the subclass needs every frame. FALSE: an error was posted. */
+ * without analysis, unless the subclass needs every frame. FALSE: an error was posted. `gpu_status`: the GPU failed. */
 static gboolean
-resubmit_frame (GstCclAnalyzer * self, GstCclFrame * frame)
+resubmit_frame (GstCclAnalyzer * self, GstCclFrame * frame, CclStatus * gpu_status)
 {
   const gboolean is_needed = GST_CCL_ANALYZER_GET_CLASS (self)->needs_every_frame;
   GError *error = NULL;
@@ -188,6 +226,10 @@ resubmit_frame (GstCclAnalyzer * self, GstCclFrame * frame)
     status = gst_ccl_analyzer_submit_frame (self, frame);
     if (status == CCL_OK)
       return TRUE;
+    if (self->active_backend == GST_CCL_BACKEND_CUDA) {
+      *gpu_status = status;
+      return TRUE;
+    }
     if (is_needed)
       gst_ccl_analyzer_post_open_error (self, status, ccl_error_message ());
   } else if (is_needed) {
@@ -200,29 +242,73 @@ resubmit_frame (GstCclAnalyzer * self, GstCclFrame * frame)
   return TRUE;
 }
 
-gboolean
-gst_ccl_analyzer_continue_on_cpu (GstCclAnalyzer * self, CclStatus status)
+/* FALSE: the request allows only the GPU, and an error was posted. */
+static gboolean
+fall_back_to_cpu (GstCclAnalyzer * self, CclStatus status, const gchar * message)
 {
-  GstCclAnalyzerClass *const klass = GST_CCL_ANALYZER_GET_CLASS (self);
-  gpointer const request = g_alloca (klass->request_size);
-  gchar *const message = g_strdup (ccl_error_message ());
-
-  if (self->active_backend != GST_CCL_BACKEND_CUDA || !klass->may_use (self, self->request, CCL_BACKEND_CPU)) {
-    self->failed = TRUE;
+  if (self->active_backend != GST_CCL_BACKEND_CUDA
+      || !GST_CCL_ANALYZER_GET_CLASS (self)->may_use (self, self->request, CCL_BACKEND_CPU)) {
     gst_ccl_analyzer_post_open_error (self, status, message);
-    g_free (message);
     return FALSE;
   }
   GST_ELEMENT_WARNING (self, RESOURCE, FAILED, ("The GPU failed: %s. Continuing on the CPU.", message), (NULL));
-  g_free (message);
+  self->cuda_lost = TRUE;
+  return TRUE;
+}
 
+static void
+unmap_frames (GstCclAnalyzer * self)
+{
   for (guint i = 0; i < self->n_frames; i++)
     gst_ccl_analyzer_unmap_frame (self, gst_ccl_analyzer_nth_frame (self, i));
-  memcpy (request, self->request, klass->request_size);
-  self->cuda_lost = ((GstCclRequest *) request)->no_cuda = TRUE;
-  self->failed = !reopen (self, request);
-  for (guint i = 0; i < self->n_frames && !self->failed; i++)
+}
+
+/* Chooses the device for the frames that are left. FALSE: an error was posted. */
+static gboolean
+leave_device (GstCclAnalyzer * self, CclStatus status)
+{
+  gchar *const message = g_strdup (ccl_error_message ());
+  gboolean goes_on = FALSE;
+
+  if (self->active_backend == GST_CCL_BACKEND_CUDA && gst_ccl_cuda_may_change_gpu (&self->cuda)) {
+    unmap_frames (self);
+    gst_ccl_analyzer_close_context (self);
+  }
+  if (self->active_backend == GST_CCL_BACKEND_CUDA)
+    goes_on = change_gpu (self, status, message);
+  if (!goes_on)
+    goes_on = fall_back_to_cpu (self, status, message);
+  g_free (message);
+  return goes_on;
+}
+
+/* FALSE: an error was posted. `gpu_status`: the new GPU failed, too. */
+static gboolean
+resubmit_frames (GstCclAnalyzer * self, CclStatus * gpu_status)
+{
+  gboolean ok = TRUE;
+
+  *gpu_status = CCL_OK;
+  for (guint i = 0; i < self->n_frames && ok && *gpu_status == CCL_OK; i++)
     if (gst_ccl_analyzer_nth_frame (self, i)->is_analysed)
-      self->failed = !resubmit_frame (self, gst_ccl_analyzer_nth_frame (self, i));
+      ok = resubmit_frame (self, gst_ccl_analyzer_nth_frame (self, i), gpu_status);
+  return ok;
+}
+
+gboolean
+gst_ccl_analyzer_continue_elsewhere (GstCclAnalyzer * self, CclStatus status)
+{
+  GstCclAnalyzerClass *const klass = GST_CCL_ANALYZER_GET_CLASS (self);
+  gpointer const request = g_alloca (klass->request_size);
+
+  do {                          /* at most once for each GPU */
+    self->failed = !leave_device (self, status);
+    if (self->failed)
+      return FALSE;
+    unmap_frames (self);
+    memcpy (request, self->request, klass->request_size);
+    ((GstCclRequest *) request)->no_cuda = self->cuda_lost;
+    self->failed = !(reopen (self, request) && resubmit_frames (self, &status));
+  } while (!self->failed && status != CCL_OK);
   return !self->failed;
 }

@@ -247,6 +247,7 @@ start (GstCclAnalyzer * self)
   GST_OBJECT_LOCK (self);
   klass->copy_settings (self);
   memset (&self->stats, 0, sizeof self->stats);
+  self->stats.gpu = -1;
   self->active_backend = GST_CCL_BACKEND_AUTO;
   self->latency = 0;
   self->lateness.n_late = 0;
@@ -332,7 +333,8 @@ GParamSpec *
 gst_ccl_analyzer_param_cuda_device_id (void)
 {
   return g_param_spec_int ("cuda-device-id", "CUDA device ID",
-      "Index of the GPU to use (-1 = any). A missing GPU is an error with backend=cuda; with backend=auto the CPU is used",
+      "Index of the GPU to use (-1 = that of frames in CUDA memory, else the GPU with the fewest streams of this process). A "
+      "missing GPU is an error with backend=cuda; with backend=auto the CPU is used",
       -1, G_MAXINT, -1, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
 }
 

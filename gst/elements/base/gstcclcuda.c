@@ -4,6 +4,7 @@
 #include "gstcclcuda.h"
 
 #include "gstccldevice.h"
+#include "gstcclgpus.h"
 
 #ifdef HAVE_GST_CUDA
 #include <gst/cuda/gstcudacontext.h>
@@ -52,11 +53,33 @@ gst_ccl_cuda_load (void)
 #endif
 }
 
+/* As gst_ccl_cuda_open(), on the GPU that is chosen. */
+static gboolean open_context (GstCclCuda * cuda);
+
+/* The index that libgstcuda and the core get; -1: any. */
+static gint
+wanted_device (const GstCclCuda * cuda)
+{
+  return cuda->chosen >= 0 ? cuda->chosen : cuda->device_id;
+}
+
+/* Also drops the context of the GPU before. */
+static void
+choose (GstCclCuda * cuda, gint gpu)
+{
+  g_rec_mutex_lock (&cuda->lock);
+  cuda->chosen = gpu;
+  gst_clear_object (&cuda->shared);
+  g_rec_mutex_unlock (&cuda->lock);
+  gst_clear_object (&cuda->current);
+}
+
 void
 gst_ccl_cuda_init (GstCclCuda * cuda, GstElement * element)
 {
   cuda->element = element;
-  cuda->device_id = -1;
+  cuda->device_id = cuda->chosen = cuda->counted = -1;
+  cuda->lost = 0;
   g_rec_mutex_init (&cuda->lock);
 }
 
@@ -70,16 +93,146 @@ gst_ccl_cuda_clear (GstCclCuda * cuda)
 void
 gst_ccl_cuda_close (GstCclCuda * cuda)
 {
-  g_rec_mutex_lock (&cuda->lock);
-  gst_clear_object (&cuda->shared);
-  g_rec_mutex_unlock (&cuda->lock);
-  gst_clear_object (&cuda->current);
+  gst_ccl_cuda_uncount (cuda);
+  choose (cuda, -1);
+  cuda->lost = 0;
 }
 
 gint
 gst_ccl_cuda_get_device (const GstCclCuda * cuda)
 {
-  return cuda->current ? -1 : MAX (cuda->device_id, 0);
+  return cuda->current ? -1 : MAX (wanted_device (cuda), 0);
+}
+
+void
+gst_ccl_cuda_copy_device (GstCclCuda * cuda, const GstCclCuda * from)
+{
+  cuda->device_id = from->device_id;
+  cuda->chosen = from->chosen;
+  gst_object_replace (&cuda->current, from->current);
+}
+
+/* ---------------------------------------------------------------- the choice of a GPU */
+
+static gint
+get_gpu_of_context (GstObject * context)
+{
+  guint gpu = 0;
+
+  g_object_get (context, "cuda-device-id", &gpu, NULL);
+  return (gint) gpu;
+}
+
+static gint
+get_gpu (const GstCclCuda * cuda)
+{
+  return cuda->current ? get_gpu_of_context (cuda->current) : gst_ccl_cuda_get_device (cuda);
+}
+
+static void
+count (GstCclCuda * cuda, gint gpu)
+{
+  gst_ccl_cuda_uncount (cuda);
+  gst_ccl_gpus_add (gpu);
+  cuda->counted = gpu;
+}
+
+void
+gst_ccl_cuda_uncount (GstCclCuda * cuda)
+{
+  gst_ccl_gpus_remove (cuda->counted);
+  cuda->counted = -1;
+}
+
+gboolean
+gst_ccl_cuda_may_change_gpu (const GstCclCuda * cuda)
+{
+  return cuda->chosen >= 0;
+}
+
+gboolean
+gst_ccl_cuda_change_gpu (GstCclCuda * cuda, CclStatus status)
+{
+  const gint gpu = get_gpu (cuda);
+  gint next;
+
+  if (status == CCL_ERROR_DEVICE)
+    gst_ccl_gpus_set_failed (gpu);
+  if (!gst_ccl_cuda_may_change_gpu (cuda))
+    return FALSE;
+  cuda->lost |= GST_CCL_GPU_BIT (gpu);
+  next = gst_ccl_gpus_take (cuda->lost, FALSE);
+  if (next < 0)
+    return FALSE;
+  gst_ccl_cuda_uncount (cuda);
+  cuda->counted = next;
+  choose (cuda, next);
+  return TRUE;
+}
+
+gboolean
+gst_ccl_cuda_open (GstCclCuda * cuda)
+{
+  if (cuda->counted < 0 && cuda->chosen < 0 && cuda->device_id < 0 && gst_ccl_gpus_get_n () > 1) {
+    cuda->counted = gst_ccl_gpus_take (0, TRUE);
+    g_rec_mutex_lock (&cuda->lock);
+    cuda->chosen = cuda->counted;
+    g_rec_mutex_unlock (&cuda->lock);
+  }
+  if (!cuda->current && !open_context (cuda))
+    return FALSE;
+  if (cuda->counted < 0)
+    count (cuda, get_gpu (cuda));
+  return TRUE;
+}
+
+static gint
+get_gpu_of_memory (GstMemory * memory)
+{
+  GstObject *const context = gst_ccl_cuda_memory_get_context (memory);
+
+  return context ? get_gpu_of_context (context) : gst_ccl_cuda_get_device (gst_ccl_device_memory_get_cuda (memory));
+}
+
+/* Whether the memory is on a device, but not where the element is. */
+static gboolean
+is_elsewhere (const GstCclCuda * cuda, GstMemory * memory)
+{
+  GstObject *const context = gst_ccl_cuda_memory_get_context (memory);
+
+  if (context)
+    return context != cuda->current;
+  return !cuda->current && gst_ccl_is_device_memory (memory)
+      && gst_ccl_cuda_get_device (gst_ccl_device_memory_get_cuda (memory)) != gst_ccl_cuda_get_device (cuda);
+}
+
+gboolean
+gst_ccl_cuda_should_follow (const GstCclCuda * cuda, GstMemory * memory)
+{
+  gint gpu;
+
+  if (!is_elsewhere (cuda, memory))
+    return FALSE;
+  gpu = get_gpu_of_memory (memory);
+  if ((cuda->device_id < 0 || cuda->device_id == gpu) && !(cuda->lost & GST_CCL_GPU_BIT (gpu)))
+    return TRUE;
+  GST_LOG_OBJECT (cuda->element, "a frame on GPU %d, not on %d, comes through the host", gpu, get_gpu (cuda));
+  return FALSE;
+}
+
+void
+gst_ccl_cuda_follow (GstCclCuda * cuda, GstMemory * memory)
+{
+  GstObject *const context = gst_ccl_cuda_memory_get_context (memory);
+  const gint gpu = get_gpu_of_memory (memory);
+
+  GST_INFO_OBJECT (cuda->element, "following the masks to GPU %d", gpu);
+  choose (cuda, cuda->chosen >= 0 ? gpu : -1);
+  g_rec_mutex_lock (&cuda->lock);
+  gst_object_replace (&cuda->shared, context);
+  g_rec_mutex_unlock (&cuda->lock);
+  gst_object_replace (&cuda->current, context);
+  count (cuda, gpu);
 }
 
 gboolean
@@ -107,7 +260,7 @@ gst_ccl_cuda_set_context (GstCclCuda * cuda, GstContext * context)
   if (!gst_ccl_cuda_load ())
     return;
   g_rec_mutex_lock (&cuda->lock);
-  gst_cuda_handle_set_context (cuda->element, context, cuda->device_id, (GstCudaContext **) & cuda->shared);
+  gst_cuda_handle_set_context (cuda->element, context, wanted_device (cuda), (GstCudaContext **) & cuda->shared);
   g_rec_mutex_unlock (&cuda->lock);
 }
 
@@ -125,17 +278,31 @@ gst_ccl_cuda_query_context (GstCclCuda * cuda, GstQuery * query)
   return handled;
 }
 
-gboolean
-gst_ccl_cuda_open (GstCclCuda * cuda)
+/* The context that is shared must be on the chosen GPU. Streams there share one, in whichever pipelines they are. */
+static void
+find_context_on_chosen (GstCclCuda * cuda)
+{
+  if (cuda->shared && get_gpu_of_context (cuda->shared) != cuda->chosen)
+    gst_clear_object (&cuda->shared);
+  if (!cuda->shared)
+    cuda->shared = gst_ccl_gpus_get_context (cuda->chosen);
+}
+
+static gboolean
+open_context (GstCclCuda * cuda)
 {
   gboolean ok;
 
   if (!gst_ccl_cuda_load ())
     return TRUE;
   g_rec_mutex_lock (&cuda->lock);
-  ok = gst_cuda_ensure_element_context (cuda->element, cuda->device_id, (GstCudaContext **) & cuda->shared);
+  if (cuda->chosen >= 0)
+    find_context_on_chosen (cuda);
+  ok = gst_cuda_ensure_element_context (cuda->element, wanted_device (cuda), (GstCudaContext **) & cuda->shared);
   if (ok)
     gst_object_replace (&cuda->current, cuda->shared);
+  if (ok && cuda->chosen >= 0)
+    gst_ccl_gpus_set_context (cuda->chosen, cuda->shared);
   g_rec_mutex_unlock (&cuda->lock);
   return ok;
 }
@@ -166,34 +333,6 @@ gst_ccl_cuda_memory_get_context (GstMemory * memory)
   if (gst_ccl_is_device_memory (memory))
     return gst_ccl_device_memory_get_cuda (memory)->current;
   return gst_ccl_cuda_is_memory (memory) ? GST_OBJECT (GST_CUDA_MEMORY_CAST (memory)->context) : NULL;
-}
-
-gboolean
-gst_ccl_cuda_should_follow (const GstCclCuda * cuda, GstMemory * memory)
-{
-  GstObject *const context = gst_ccl_cuda_memory_get_context (memory);
-  guint device = 0;
-
-  if (!context || context == cuda->current)
-    return FALSE;
-  g_object_get (context, "cuda-device-id", &device, NULL);
-  if (cuda->device_id < 0 || (guint) cuda->device_id == device)
-    return TRUE;
-  GST_LOG_OBJECT (cuda->element, "a frame on device %u, not on cuda-device-id=%d, comes through the host", device,
-      cuda->device_id);
-  return FALSE;
-}
-
-void
-gst_ccl_cuda_follow (GstCclCuda * cuda, GstMemory * memory)
-{
-  GstObject *const context = gst_ccl_cuda_memory_get_context (memory);
-
-  GST_INFO_OBJECT (cuda->element, "following the masks to %" GST_PTR_FORMAT, context);
-  g_rec_mutex_lock (&cuda->lock);
-  gst_object_replace (&cuda->shared, context);
-  g_rec_mutex_unlock (&cuda->lock);
-  gst_object_replace (&cuda->current, context);
 }
 
 gboolean
@@ -231,8 +370,8 @@ gst_ccl_cuda_query_context (GstCclCuda * cuda, GstQuery * query)
   return FALSE;
 }
 
-gboolean
-gst_ccl_cuda_open (GstCclCuda * cuda)
+static gboolean
+open_context (GstCclCuda * cuda)
 {
   (void) cuda;
   return TRUE;
@@ -262,19 +401,6 @@ gst_ccl_cuda_memory_get_context (GstMemory * memory)
 {
   (void) memory;
   return NULL;
-}
-
-gboolean
-gst_ccl_cuda_should_follow (const GstCclCuda * cuda, GstMemory * memory)
-{
-  (void) cuda, (void) memory;
-  return FALSE;
-}
-
-void
-gst_ccl_cuda_follow (GstCclCuda * cuda, GstMemory * memory)
-{
-  (void) cuda, (void) memory;
 }
 
 gboolean

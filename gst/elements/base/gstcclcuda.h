@@ -23,7 +23,10 @@ typedef struct
 {
   GstElement *element;
   gint device_id;               /* property: -1 is any */
-  GRecMutex lock;               /* guards `shared`, because other threads set contexts and ask for ours */
+  gint chosen;                  /* of several GPUs, with device_id -1; -1: not chosen, or there is one */
+  gint counted;                 /* the GPU on which the open element counts as a stream; -1: on none */
+  guint64 lost;                 /* bits: GPUs that failed here since the start; only of several */
+  GRecMutex lock;               /* guards `shared` and `chosen`: other threads set contexts and ask for ours */
   GstObject *shared;            /* GstCudaContext offered to and taken from neighbours */
   GstObject *current;           /* the context in which frames are analysed; streaming thread only */
 } GstCclCuda;
@@ -38,10 +41,21 @@ void gst_ccl_cuda_clear (GstCclCuda * cuda);
 void gst_ccl_cuda_set_context (GstCclCuda * cuda, GstContext * context);
 gboolean gst_ccl_cuda_query_context (GstCclCuda * cuda, GstQuery * query);
 
-/* Finds a context among the neighbours or makes one. FALSE: libgstcuda can be used, but there is no such device. TRUE
- * without libgstcuda: there is nothing to find. */
+/* Chooses the GPU and counts the stream there, see gstcclgpus.h. Finds a context among the neighbours or makes one. FALSE:
+ * libgstcuda can be used, but there is no such device. TRUE without libgstcuda: there is nothing to find. */
 gboolean gst_ccl_cuda_open (GstCclCuda * cuda);
 void gst_ccl_cuda_close (GstCclCuda * cuda);
+
+/* The element works on the CPU now: it is no stream of a GPU. */
+void gst_ccl_cuda_uncount (GstCclCuda * cuda);
+
+/* Whether the element may change over to another GPU when its GPU fails. If so, close everything that is open, then call
+ * gst_ccl_cuda_change_gpu(), with the status of the failure. That is FALSE if none is left. */
+gboolean gst_ccl_cuda_may_change_gpu (const GstCclCuda * cuda);
+gboolean gst_ccl_cuda_change_gpu (GstCclCuda * cuda, CclStatus status);
+
+/* The allocator's copy of an element's device. */
+void gst_ccl_cuda_copy_device (GstCclCuda * cuda, const GstCclCuda * from);
 
 /* CclConfig.device: -1 when a context is pushed around every call, else the index of the device. */
 gint gst_ccl_cuda_get_device (const GstCclCuda * cuda);
@@ -62,11 +76,11 @@ GstObject *gst_ccl_cuda_memory_get_context (GstMemory * memory);
 /* Whether a core that works in the current context (or on the device) can read this memory on the device. */
 gboolean gst_ccl_cuda_can_read (const GstCclCuda * cuda, GstMemory * memory);
 
-/* Whether the memory is in another context than the current one, and cuda-device-id allows it. If so, close everything in the
+/* Whether the memory is in another context or on another GPU, and cuda-device-id allows it. If so, close everything in the
  * current context and call gst_ccl_cuda_follow(). */
 gboolean gst_ccl_cuda_should_follow (const GstCclCuda * cuda, GstMemory * memory);
 
-/* Makes the memory's context the current one. */
+/* Makes the memory's context, or its GPU, the current one. */
 void gst_ccl_cuda_follow (GstCclCuda * cuda, GstMemory * memory);
 
 /* Maps CUDA memory on the device and describes its first plane: data, stride, memory and producer_stream of `mask`. `size` is

@@ -141,8 +141,7 @@ gst_ccl_device_allocator_new (GstCclCuda * cuda)
   GstCclDeviceAllocator *const self = g_object_new (gst_ccl_device_allocator_get_type (), NULL);
 
   gst_object_ref_sink (self);
-  self->cuda.device_id = cuda->device_id;
-  gst_object_replace (&self->cuda.current, cuda->current);
+  gst_ccl_cuda_copy_device (&self->cuda, cuda);
   return GST_ALLOCATOR (self);
 }
 

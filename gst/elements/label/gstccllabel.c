@@ -307,6 +307,8 @@ create_stats (GstCclLabel * self)
       "truncated", G_TYPE_UINT64, stats->truncated,
       "volumes", G_TYPE_UINT64, stats->volumes,
       "backend", G_TYPE_STRING, gst_ccl_analyzer_backend_name (&self->parent),
+      "gpu", G_TYPE_INT, common->gpu,
+      "gpu-changes", G_TYPE_UINT64, common->gpu_changes,
       "algorithm", G_TYPE_STRING, stats->algorithm ? stats->algorithm : "none",
       "volume-algorithm", G_TYPE_STRING, stats->volume_algorithm ? stats->volume_algorithm : "none",
       "path", G_TYPE_STRING, common->path ? common->path : "none",
@@ -487,10 +489,11 @@ install_time_properties (void)
       "the same GstCclBlob.volume_id. Frames wait until their volume is complete (0 or 1 = off)", 0, CCL_MAX_FRAMES, 0,
       GST_CCL_PARAM_PLAYING);
   properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
-      "Since the start: frames, skipped, late, components, truncated, volumes; backend, algorithm, volume-algorithm, "
-      "path; host-bytes, device-bytes; batch-avg and batch-max (frames launched together); wait-us (until that launch), "
-      "pack-us (packing a mask to bits on the host, 0 = not packed), upload-us, kernel-us, contour-us, host-us (time "
-      "spent on a frame) and latency-us (from its arrival until it leaves), each " GST_CCL_TIME_PARTS,
+      "Since the start: frames, skipped, late, components, truncated, volumes; backend, gpu (-1 = none), "
+      "gpu-changes (after failures), algorithm, volume-algorithm, path; host-bytes, device-bytes; batch-avg and "
+      "batch-max (frames launched together); wait-us (until that launch), pack-us (packing a mask to bits on the host, "
+      "0 = not packed), upload-us, kernel-us, contour-us, host-us (time spent on a frame) and latency-us (from its "
+      "arrival until it leaves), each " GST_CCL_TIME_PARTS,
       GST_TYPE_STRUCTURE, GST_CCL_PARAM_READ_ONLY);
 }
 

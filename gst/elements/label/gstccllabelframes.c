@@ -395,7 +395,7 @@ finish_volume (GstCclLabel * self)
   gst_ccl_cuda_push (&self->parent.cuda);
   status = gst_ccl_volume_finish (&self->volume);
   gst_ccl_cuda_pop (&self->parent.cuda);
-  return status == CCL_OK || gst_ccl_analyzer_continue_on_cpu (&self->parent, status) ? GST_FLOW_OK : GST_FLOW_ERROR;
+  return status == CCL_OK || gst_ccl_analyzer_continue_elsewhere (&self->parent, status) ? GST_FLOW_OK : GST_FLOW_ERROR;
 }
 
 static GstBuffer *

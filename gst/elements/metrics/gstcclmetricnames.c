@@ -18,6 +18,8 @@ static const GstCclMetricName fields[] = {
   {"volumes", "gstccl_volumes_total", COUNTER, "Volumes that were labelled."},
   {"batch-avg", "gstccl_batch_average_frames", GAUGE, "Frames launched together, on average since the start."},
   {"batch-max", "gstccl_batch_max_frames", GAUGE, "Frames launched together, at most since the start."},
+  {"gpu", "gstccl_gpu_index", GAUGE, "The GPU of the analysis; -1: none."},
+  {"gpu-changes", "gstccl_gpu_changes_total", COUNTER, "Changes to another GPU after a failure."},
   {"host-bytes", "gstccl_host_memory_bytes", GAUGE, "Memory of the analysis on the host."},
   {"device-bytes", "gstccl_device_memory_bytes", GAUGE, "Memory of the analysis on the GPU."},
 

@@ -352,6 +352,8 @@ create_stats (GstCclMotion * self)
       "global-changes", G_TYPE_UINT64, stats->global_changes,
       "area-ratio", G_TYPE_DOUBLE, stats->area_ratio,
       "backend", G_TYPE_STRING, gst_ccl_analyzer_backend_name (&self->parent),
+      "gpu", G_TYPE_INT, common->gpu,
+      "gpu-changes", G_TYPE_UINT64, common->gpu_changes,
       "path", G_TYPE_STRING, common->path ? common->path : "none",
       "host-bytes", G_TYPE_UINT64, (guint64) common->host_bytes,
       "device-bytes", G_TYPE_UINT64, (guint64) common->device_bytes, NULL);
@@ -480,8 +482,9 @@ install_backend_properties (void)
       "streaming thread). A change while playing starts learning again", 0, 1024, 0, GST_CCL_PARAM_PLAYING);
   properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
       "Since the start: frames, learning (frames in the warm-up), with-motion, global-changes; area-ratio of the last "
-      "frame; backend, path, host-bytes, device-bytes; detect-us (from submission until the mask is there), host-us "
-      "(time spent on a frame) and latency-us (from its arrival until it leaves), each " GST_CCL_TIME_PARTS,
+      "frame; backend, gpu (-1 = none), gpu-changes (after failures), path, host-bytes, device-bytes; detect-us (from "
+      "submission until the mask is there), host-us (time spent on a frame) and latency-us (from its arrival until it "
+      "leaves), each " GST_CCL_TIME_PARTS,
       GST_TYPE_STRUCTURE, GST_CCL_PARAM_READ_ONLY);
 }
 

@@ -108,7 +108,7 @@ class Context:
     threads:      0: as many as make a mask faster; 1: the caller's alone
     labels:       True where analyze() will be asked for label images
     algorithm:    a name of gstccl.algorithms(); None: the fastest
-    shape, hull, holes, intensity: True where analyze() will be asked for the feature of that name; only on the CPU
+    shape, hull, holes, intensity: True where analyze() will be asked for the feature of that name; on CUDA only shape
     filter, sort, foreground, background: as for gstccl.analyze()
     """
 

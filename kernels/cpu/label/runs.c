@@ -416,6 +416,7 @@ const CclAlgorithm ccl_cpu_runs = {
               .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8 },
     .unit = "run",
     .takes_maps = true,
+    .features_counted = CCL_FEATURE_SHAPE | CCL_FEATURE_HULL | CCL_FEATURE_HOLES | CCL_FEATURE_INTENSITY,
     .open = open_runs,
     .close = close_runs,
     .analyze = analyze,

@@ -24,6 +24,8 @@
  *
  *     keep     components that pass get the numbers
  *
+ * CCL_FEATURE_SHAPE adds two steps, before measure and after rows: shape.cu.
+ *
  * Frames of a batch are launched together: every kernel then has a list of them. If only their tables are wanted, and the
  * device has clusters of blocks, one kernel takes all steps: cluster/block.cuh.
  *
@@ -167,6 +169,27 @@ static Grids grids_for(const Plan *plan, unsigned multiprocessors)
     return grids;
 }
 
+/* The counts of features. Contexts that have some launch no batches. */
+static CclStatus launch_counts(CudaFrame *frame, const Alone &jobs, dim3 grid, bool eight, bool filtered)
+{
+    return frame->counts.shape ? launch_count_shape(frame, jobs, grid, eight, filtered) : CCL_OK;
+}
+
+static CclStatus launch_counts(CudaFrame *, const Listed &, dim3, bool, bool)
+{
+    return CCL_OK;
+}
+
+static CclStatus launch_written_counts(CudaFrame *frame, const Alone &jobs, dim3 grid)
+{
+    return frame->counts.shape ? launch_write_shape(frame, jobs, grid) : CCL_OK;
+}
+
+static CclStatus launch_written_counts(CudaFrame *, const Listed &, dim3)
+{
+    return CCL_OK;
+}
+
 /* The launches for one frame, or for a list of frames. */
 template <bool EIGHT, uint32_t LANES, typename Jobs>
 static CclStatus launch_with(CudaFrame *frame, const CudaShape *shape, const Jobs &jobs, const Grids &grids)
@@ -180,8 +203,10 @@ static CclStatus launch_with(CudaFrame *frame, const CudaShape *shape, const Job
         CCL_TRY(launch_measure<LANES>(frame, PASS_FIND, false, jobs, grids.measure));
         CCL_TRY(launch_keep(frame, jobs, grids.keep));
     }
+    CCL_TRY(launch_counts(frame, jobs, grids.measure, EIGHT, filtered));
     CCL_TRY(launch_measure<LANES>(frame, filtered ? PASS_KEPT : PASS_ALL, labels, jobs, grids.measure));
-    return launch_rows(frame, jobs, grids.rows, filtered);
+    CCL_TRY(launch_rows(frame, jobs, grids.rows, filtered));
+    return launch_written_counts(frame, jobs, grids.rows);
 }
 
 static bool is_small(uint32_t n_tiles, unsigned multiprocessors)
@@ -300,6 +325,7 @@ const CclAlgorithm ccl_cuda_runs = {
     .info = { .name = "runs", .title = "Runs of bit rows as union-find nodes", .paper = NULL,
               .backend = CCL_BACKEND_CUDA, .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8 },
     .unit = "run",
+    .features_counted = CCL_FEATURE_SHAPE,
     .takes_bits = true,
     .sets_completion_flag = true,
     .awaited_rows = awaited_rows,

@@ -35,4 +35,8 @@ CclStatus launch_measure(CudaFrame *frame, Pass pass, bool labels, const Jobs &j
 template <typename Jobs> CclStatus launch_keep(CudaFrame *frame, const Jobs &jobs, dim3 grid);
 template <typename Jobs> CclStatus launch_rows(CudaFrame *frame, const Jobs &jobs, dim3 grid, bool filtered);
 
+/* With CCL_FEATURE_SHAPE, for frames that are launched alone: the counts, and after launch_rows() their copy to the host. */
+CclStatus launch_count_shape(CudaFrame *frame, const Alone &jobs, dim3 grid, bool eight, bool filtered);
+CclStatus launch_write_shape(CudaFrame *frame, const Alone &jobs, dim3 grid);
+
 #endif

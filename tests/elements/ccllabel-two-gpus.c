@@ -1,0 +1,252 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* ccllabel on two GPUs: where streams start, what the second GPU brings, and a GPU that fails. several-gpus.c has the same on
+ * emulated GPUs. Exit status 77 with fewer than two GPUs. */
+#include "ccllabel-cuda.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define N_STREAMS 8
+#define N_FRAMES 20
+#define N_CAMERAS 32
+#define SECONDS 3
+
+static gint
+stat_gpu (GstHarness * harness)
+{
+  GstStructure *stats;
+  gint gpu = -2;
+
+  g_object_get (label_of (harness), "stats", &stats, NULL);
+  gst_structure_get_int (stats, "gpu", &gpu);
+  gst_structure_free (stats);
+  return gpu;
+}
+
+static void
+start_streams (GstHarness ** streams, GstBus ** buses, const gchar * settings)
+{
+  Mask mask = mask_random (320, 240, 0, 0.3);
+
+  for (guint i = 0; i < N_STREAMS; i++) {
+    streams[i] = harness_in_context (1, settings, NULL);
+    buses[i] = watch_bus (streams[i]);
+    set_mask_caps (streams[i], GST_VIDEO_FORMAT_GRAY8, &mask);
+    fail_unless_equals_int (stat_gpu (streams[i]), (gint) i % 2);
+  }
+  mask_free (&mask);
+}
+
+static void
+push_frame (GstHarness * stream, guint n)
+{
+  Mask mask = mask_random (320, 240, n, 0.3);
+
+  fail_unless_equals_int (push_mask (stream, &mask, n), GST_FLOW_OK);
+  mask_free (&mask);
+}
+
+static void
+assert_frames (GstHarness * stream)
+{
+  gst_harness_push_event (stream, gst_event_new_eos ());
+  for (guint n = 0; n < N_FRAMES; n++) {
+    GstBuffer *const buffer = gst_harness_try_pull (stream);
+    Mask mask = mask_random (320, 240, n, 0.3);
+
+    fail_unless (buffer != NULL, "frame %u was lost", n);
+    fail_unless_equals_uint64 (GST_BUFFER_PTS (buffer), n * 40 * GST_MSECOND);
+    assert_blobs (buffer, &mask, 8);
+    gst_buffer_unref (buffer);
+    mask_free (&mask);
+  }
+  fail_unless_equals_uint64 (stat_uint64 (stream, "skipped"), 0);
+}
+
+GST_START_TEST (test_streams_spread)
+{
+  GstHarness *streams[N_STREAMS];
+  GstBus *buses[N_STREAMS];
+
+  start_streams (streams, buses, "async-depth=1");
+  for (guint n = 0; n < N_FRAMES; n++)
+    for (guint i = 0; i < N_STREAMS; i++)
+      push_frame (streams[i], n);
+  for (guint i = 0; i < N_STREAMS; i++) {
+    assert_frames (streams[i]);
+    assert_no_message (buses[i], GST_MESSAGE_WARNING);
+    drop_bus (streams[i], buses[i]);
+    gst_harness_teardown (streams[i]);
+  }
+}
+
+GST_END_TEST;
+
+/* A store to address 0, which leaves a context in which every later call fails. */
+static void
+break_context_of (GstHarness * harness)
+{
+  static const gchar ptx[] = ".version 6.4\n.target sm_75\n.address_size 64\n.visible .entry boom()\n{\n"
+      " .reg .u64 %a;\n mov.u64 %a, 0;\n st.global.u64 [%a], %a;\n ret;\n}\n";
+  GstQuery *const query = gst_query_new_context (GST_CUDA_CONTEXT_TYPE);
+  GstCudaContext *cuda = NULL;
+  GstContext *context;
+  CUmodule module;
+  CUfunction function;
+
+  fail_unless (gst_pad_peer_query (harness->srcpad, query));
+  gst_query_parse_context (query, &context);
+  gst_structure_get (gst_context_get_structure (context), GST_CUDA_CONTEXT_TYPE, GST_TYPE_CUDA_CONTEXT, &cuda, NULL);
+  gst_query_unref (query);
+  gst_cuda_context_push (cuda);
+  fail_unless (CuModuleLoadData (&module, ptx) == CUDA_SUCCESS);
+  fail_unless (CuModuleGetFunction (&function, module, "boom") == CUDA_SUCCESS);
+  fail_unless (CuLaunchKernel (function, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL) == CUDA_SUCCESS);
+  fail_unless (CuStreamSynchronize (NULL) != CUDA_SUCCESS, "the access was legal");
+  gst_cuda_context_pop (NULL);
+  gst_object_unref (cuda);
+}
+
+/* The streams of the GPU go on with the other one. Each test runs in a child process. */
+GST_START_TEST (test_illegal_access)
+{
+  GstHarness *streams[N_STREAMS];
+  GstBus *buses[N_STREAMS];
+  gchar *const settings = g_strdup_printf ("backend=%s async-depth=%d batch=%s", __i__ ? "cuda" : "auto", __i__,
+      __i__ == 2 ? "false" : "true");
+
+  start_streams (streams, buses, settings);
+  for (guint n = 0; n < N_FRAMES; n++) {
+    if (n == 5)
+      break_context_of (streams[0]);
+    for (guint i = 0; i < N_STREAMS; i++)
+      push_frame (streams[i], n);
+  }
+  for (guint i = 0; i < N_STREAMS; i++) {
+    assert_frames (streams[i]);
+    fail_unless_equals_int (stat_gpu (streams[i]), 1);
+    fail_unless_equals_uint64 (stat_uint64 (streams[i], "gpu-changes"), i % 2 == 0);
+    if (i % 2 == 0)
+      assert_message (buses[i], GST_MESSAGE_WARNING, "Continuing on GPU 1");
+    assert_no_message (buses[i], GST_MESSAGE_WARNING);
+    drop_bus (streams[i], buses[i]);
+    gst_harness_teardown (streams[i]);
+  }
+  g_free (settings);
+}
+
+GST_END_TEST;
+
+/* ---------------------------------------------------------------- speed */
+
+typedef struct
+{
+  GstHarness *harness;
+  GThread *thread;
+  guint64 n_frames;
+  const Mask *mask;
+} Camera;
+
+static gint cameras_run;        /* atomic */
+
+static gpointer
+run_camera (gpointer data)
+{
+  Camera *const camera = data;
+  GstBuffer *const frame = buffer_from_mask (GST_VIDEO_FORMAT_GRAY8, camera->mask), *labelled;
+
+  for (; g_atomic_int_get (&cameras_run); camera->n_frames++) {
+    gst_harness_push (camera->harness, gst_buffer_copy (frame));        /* of the buffer, not of the memory */
+    while ((labelled = gst_harness_try_pull (camera->harness)))
+      gst_buffer_unref (labelled);
+  }
+  gst_buffer_unref (frame);
+  return NULL;
+}
+
+/* Frames a second of all cameras, each as fast as it can. */
+static gdouble
+measure (const gchar * settings)
+{
+  Camera cameras[N_CAMERAS] = { 0 };
+  Mask mask = mask_random (1920, 1080, 1, 0.001);
+  gdouble n_frames = 0;
+
+  g_atomic_int_set (&cameras_run, TRUE);
+  for (guint i = 0; i < N_CAMERAS; i++) {
+    cameras[i].mask = &mask;
+    cameras[i].harness = harness_in_context (1, settings, NULL);
+    set_mask_caps (cameras[i].harness, GST_VIDEO_FORMAT_GRAY8, &mask);
+  }
+  for (guint i = 0; i < N_CAMERAS; i++)
+    cameras[i].thread = g_thread_new ("camera", run_camera, &cameras[i]);
+  g_usleep (SECONDS * G_USEC_PER_SEC);
+  g_atomic_int_set (&cameras_run, FALSE);
+  for (guint i = 0; i < N_CAMERAS; i++) {
+    g_thread_join (cameras[i].thread);
+    n_frames += (gdouble) cameras[i].n_frames;
+    gst_harness_teardown (cameras[i].harness);
+  }
+  mask_free (&mask);
+  return n_frames / SECONDS;
+}
+
+/* The second GPU must help. By how much depends on the host, too. */
+GST_START_TEST (test_speed)
+{
+  const gdouble one = measure ("async-depth=3 cuda-device-id=0"), two = measure ("async-depth=3");
+
+  g_print ("%d cameras of 1920x1080: %.0f frames/s on one GPU, %.0f on two: %.2f times\n", N_CAMERAS, one, two, two / one);
+  fail_unless (two > one, "%.0f frames/s on one GPU, %.0f on two", one, two);
+}
+
+GST_END_TEST;
+
+static guint
+count_gpus (void)
+{
+  gint n = 0;
+
+  return gst_cuda_load_library () && CuInit (0) == CUDA_SUCCESS && CuDeviceGetCount (&n) == CUDA_SUCCESS ? (guint) n : 0;
+}
+
+/* In a child process: a process that has used CUDA cannot fork for the tests. */
+static gboolean
+have_two_gpus (void)
+{
+  const pid_t child = fork ();
+  gint status = 1;
+
+  if (child == 0)
+    _exit (count_gpus () < 2);
+  return child > 0 && waitpid (child, &status, 0) == child && status == 0;
+}
+
+static Suite *
+ccllabel_two_gpus_suite (void)
+{
+  Suite *suite = suite_create ("ccllabel-two-gpus");
+  TCase *tests = tcase_create ("general");
+
+  suite_add_tcase (suite, tests);
+  tcase_set_timeout (tests, 120);
+  tcase_add_test (tests, test_streams_spread);
+  tcase_add_loop_test (tests, test_illegal_access, 0, 3);
+  tcase_add_test (tests, test_speed);
+  return suite;
+}
+
+int
+main (int argc, char **argv)
+{
+  g_setenv ("CUDA_VISIBLE_DEVICES", "0,1", FALSE);      /* of more */
+  gst_check_init (&argc, &argv);
+  if (!have_two_gpus ()) {
+    g_print ("skipped: fewer than two GPUs\n");
+    return 77;
+  }
+  TEST_REGISTER ();
+  return gst_check_run_suite (ccllabel_two_gpus_suite (), "ccllabel-two-gpus", __FILE__);
+}
