@@ -132,7 +132,7 @@ pass_sanitize() {
     build "$sanitize" -Db_sanitize=address,undefined -Db_lundef=false -Dcuda=disabled -Dintrospection=disabled ||
         { broken=$((broken + 1)); return; }
     step "sanitize: test"
-    check_programs "$sanitize" testlog --timeout-multiplier 10
+    check_programs "$sanitize" testlog --timeout-multiplier 10 --no-suite again
 }
 
 pass_valgrind() {
