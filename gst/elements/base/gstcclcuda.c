@@ -214,7 +214,7 @@ gst_ccl_cuda_should_follow (const GstCclCuda * cuda, GstMemory * memory)
   if (!is_elsewhere (cuda, memory))
     return FALSE;
   gpu = get_gpu_of_memory (memory);
-  if ((cuda->device_id < 0 || cuda->device_id == gpu) && !(cuda->lost & GST_CCL_GPU_BIT (gpu)))
+  if ((cuda->device_id < 0 || cuda->device_id == gpu) && (gpu < 0 || !(cuda->lost & GST_CCL_GPU_BIT (gpu))))
     return TRUE;
   GST_LOG_OBJECT (cuda->element, "a frame on GPU %d, not on %d, comes through the host", gpu, get_gpu (cuda));
   return FALSE;

@@ -105,7 +105,7 @@ gst_ccl_cbor_line_get_text (gconstpointer line, gsize size, const gchar * name)
 
     if (!key)
       return NULL;
-    if (head.number != length || memcmp (key, name, length)) {
+    if (head.number != length || memcmp (key, name, length) != 0) {
       if (!skip_item (&reader))
         return NULL;
       continue;

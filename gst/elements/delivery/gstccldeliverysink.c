@@ -157,7 +157,8 @@ start (GstCclDeliverySink * self)
   GError *error = NULL;
 
   GST_OBJECT_LOCK (self);
-  settings.spool_location = location = g_strdup (private->spool_location);
+  location = g_strdup (private->spool_location);
+  settings.spool_location = location;
   settings.spool_max_bytes = private->spool_size;
   private->frames = 0;
   memset (&private->host, 0, sizeof private->host);

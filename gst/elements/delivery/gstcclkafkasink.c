@@ -101,8 +101,10 @@ open_connection (GstCclServerSink * sink, const GstCclServerSettings * servers, 
 
   GST_OBJECT_LOCK (self);
   settings.compression = compressions[self->compression].value_nick;
-  settings.mechanism = mechanism = g_strdup (self->mechanism);
-  settings.config = config = g_strdup (self->config);
+  mechanism = g_strdup (self->mechanism);
+  settings.mechanism = mechanism;
+  config = g_strdup (self->config);
+  settings.config = config;
   GST_OBJECT_UNLOCK (self);
   return gst_ccl_kafka_connection_open (&self->connection, &settings, error, hint);
 }

@@ -85,7 +85,8 @@ open_connection (GstCclServerSink * sink, const GstCclServerSettings * servers, 
   GstCclNatsSettings settings = {.servers = servers };
 
   GST_OBJECT_LOCK (self);
-  settings.credentials_file = credentials_file = g_strdup (self->credentials_file);
+  credentials_file = g_strdup (self->credentials_file);
+  settings.credentials_file = credentials_file;
   settings.keep_alive = self->keep_alive;
   settings.ack_timeout = self->ack_timeout;
   GST_OBJECT_UNLOCK (self);

@@ -27,16 +27,24 @@ append_integer (GString * out, gint64 value)
       : cbor_encode_negint ((guint64) - (value + 1), head, sizeof head));
 }
 
+static guint64
+get_bits (gdouble value)
+{
+  guint64 bits;
+
+  memcpy (&bits, &value, sizeof bits);
+  return bits;
+}
+
 /* A single takes half the space, and many measures fit one: sizes, angles of 0, means of few pixels. Bits are compared, because
  * a library in the process may let the processor treat very small numbers as 0. */
 static void
 append_double (GString * out, gdouble value)
 {
   const gfloat single = (gfloat) value;
-  const gdouble back = (gdouble) single;
   guchar head[MAX_HEAD];
 
-  append_head (out, head, memcmp (&back, &value, sizeof back) == 0 ? cbor_encode_single (single, head, sizeof head)
+  append_head (out, head, get_bits ((gdouble) single) == get_bits (value) ? cbor_encode_single (single, head, sizeof head)
       : cbor_encode_double (value, head, sizeof head));
 }
 
