@@ -196,7 +196,7 @@ def analyze(mask: Any, *, connectivity: int = 8, features: Iterable[str] | str =
                   __cuda_array_interface__ (CuPy, PyTorch). It is read where it lies.
     connectivity: 8, or 4 where pixels that share only a corner do not belong together
     features:     names of gstccl.FEATURES, or "all" of them: further columns of the table. "shape" adds the columns
-                  euler_number, n_holes, perimeter_crack, perimeter_crofton, circularity and compactness (CPU). "hull"
+                  euler_number, n_holes, perimeter_crack, perimeter_crofton, circularity and compactness. "hull"
                   adds area_convex, solidity, perimeter_convex, feret_diameter_max, min_feret, rect_center, rect_size
                   and rect_angle (CPU); both together add convexity. "holes" adds area_filled and Table.holes (CPU). "intensity"
                   adds intensity_min, intensity_max, intensity_sum, intensity_mean, intensity_std, centroid_weighted and
