@@ -92,24 +92,48 @@ take_pending (GArray * entries, gint number, Pending * pending)
   return FALSE;
 }
 
-/* The broker's answer may come before send() knows the number of its message. */
+static const Pending *
+find_pending (const GArray * entries, gint number)
+{
+  for (guint i = 0; i < entries->len; i++)
+    if (g_array_index (entries, Pending, i).number == number)
+      return &g_array_index (entries, Pending, i);
+  return NULL;
+}
+
+static void
+remove_pending (GArray * entries, guint64 id)
+{
+  for (guint i = 0; i < entries->len; i++)
+    if (g_array_index (entries, Pending, i).id == id) {
+      g_array_remove_index (entries, i);
+      return;
+    }
+}
+
+/* The broker's answer may come before send() knows the number of its message. The entry goes after the answer is known: a message
+ * without an entry is sent, and would come twice. */
 void
 gst_ccl_mqtt_connection_take_answer (GstCclMqttConnection * self, gint number, gint code)
 {
-  Pending pending = {.number = number,.code = code };
-  gboolean is_known;
+  const Pending early = {.number = number,.code = code };
+  const Pending *found;
+  guint64 id = 0;
 
   g_mutex_lock (&self->lock);
   self->has_answered = TRUE;
-  is_known = take_pending (self->pending, number, &pending);
-  if (!is_known) {
-    pending = (Pending) {
-    .number = number,.code = code};
-    g_array_append_val (self->early, pending);
-  }
+  found = find_pending (self->pending, number);
+  if (found)
+    id = found->id;
+  else
+    g_array_append_val (self->early, early);
   g_mutex_unlock (&self->lock);
-  if (is_known)
-    answer (self, pending.id, code);
+  if (!found)
+    return;
+  answer (self, id, code);
+  g_mutex_lock (&self->lock);
+  remove_pending (self->pending, id);
+  g_mutex_unlock (&self->lock);
 }
 
 static void
