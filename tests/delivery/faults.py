@@ -206,7 +206,9 @@ class Run:
         assert stats["published"] + stats["dropped-refused"] == stats["accepted"] + stats["recovered"], stats
         assert max(publisher.max_bytes for publisher in self.publishers) <= QUEUE_BYTES
         # A thread that waits for a processor is not blocked; but the one that has a lock may wait as long.
-        assert self.max_stat("blocked-ms-max") < MAX_BLOCKED_MS + 2 * self.max_stat("wait-ms-max"), "a push waited"
+        # Where the kernel does not tell the two apart, nothing is said.
+        if self.max_stat("can-tell-blocked"):
+            assert self.max_stat("blocked-ms-max") < MAX_BLOCKED_MS + 2 * self.max_stat("wait-ms-max"), "a push waited"
         assert stats["host-us-avg"] < MAX_MEAN_US, "pushes waited"
 
 

@@ -11,7 +11,7 @@ import subprocess
 import threading
 
 from mqttdoor import MqttDoor
-from network import free_port, wait_for_port
+from network import free_port, start, wait_for_port
 
 MAX_PACKET = 3000
 PROGRAM = shutil.which("mosquitto", path=os.environ["PATH"] + ":/usr/sbin")
@@ -61,11 +61,11 @@ class Mosquitto:
         self.acl.chmod(0o644)
 
     def start(self):
-        self.process = subprocess.Popen([PROGRAM, "-c", self.folder / "conf"], env=self.environment,
-                                        stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, errors="replace")
+        self.process = start([PROGRAM, "-c", self.folder / "conf"], env=self.environment,
+                             stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, errors="replace")
         self.readers.append(threading.Thread(target=self.read, args=(self.process.stderr,), daemon=True))
         self.readers[-1].start()
-        wait_for_port(self.address, self.port)
+        wait_for_port(self.process, self.address, self.port)
 
     def read(self, stream):
         for text in stream:

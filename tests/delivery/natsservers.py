@@ -13,7 +13,7 @@ import socket
 import subprocess
 import time
 
-from network import free_port, wait_for_port
+from network import free_port, start, wait_for_port
 
 N_SERVERS = 3
 MAX_MESSAGE = 3000
@@ -89,7 +89,7 @@ class NatsServers:
         for i in range(N_SERVERS):
             self.start(i)
         for i in range(N_SERVERS):
-            wait_for_port(self.addresses[i], self.ports[i])
+            wait_for_port(self.processes[i], self.addresses[i], self.ports[i])
         self.settings = {"name": "blobs", "subjects": ["t.>"], "retention": "limits", "storage": "file", "discard": "new",
                          "num_replicas": N_SERVERS, "max_msgs": 500, "max_msg_size": MAX_MESSAGE, "duplicate_window": int(600e9)}
         self.change_stream("CREATE")
@@ -143,7 +143,7 @@ class NatsServers:
 
     def start(self, i):
         command = self.network.command(self.places[1 + i], [PROGRAM, "-c", str(self.write_settings(i))])
-        self.processes[i] = subprocess.Popen(command, stdout=self.log, stderr=self.log)
+        self.processes[i] = start(command, stdout=self.log, stderr=self.log)
 
     def kill(self, i):
         self.processes[i].send_signal(signal.SIGCONT)
@@ -166,7 +166,7 @@ class NatsServers:
         self.kill(i)
         run.pause(0, 3)
         self.start(i)
-        wait_for_port(self.addresses[i], self.ports[i])
+        wait_for_port(self.processes[i], self.addresses[i], self.ports[i])
 
     def stop_server(self, run):
         i = self.any_server(run)

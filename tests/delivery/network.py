@@ -6,6 +6,7 @@
 With namespaces each place has an interface and a cable of its own to this process, which forwards packets. Elsewhere a proxy
 stands in front of each port of a broker."""
 
+import atexit
 import os
 import select
 import socket
@@ -17,12 +18,25 @@ import time
 INSIDE = "CCL_TEST_NAMESPACE"
 MAX_PLACES = 8
 # What the kernel has to allow: namespaces, cables, and packets that pass through.
-TRIAL = "ip link set lo up && ip link add name one type veth peer name two && echo 1 >/proc/sys/net/ipv4/ip_forward"
+TRIAL = "ip link set lo up && ip link add name one type veth peer name two && echo 1 >/proc/sys/net/ipv4/ip_forward && \
+    echo 1 >/proc/sys/net/ipv4/conf/all/route_localnet && unshare --net true"
 
 
 def run(*command, check=True):
-    return subprocess.run([str(part) for part in command], check=check, stdout=subprocess.DEVNULL,
-                          stderr=None if check else subprocess.DEVNULL).returncode == 0
+    try:
+        return subprocess.run([str(part) for part in command], check=check, stdout=subprocess.DEVNULL,
+                              stderr=None if check else subprocess.DEVNULL).returncode == 0
+    except FileNotFoundError:
+        if check:
+            raise
+        return False
+
+
+def start(command, **options):
+    """A program that ends with this one, also after a failed assertion."""
+    process = subprocess.Popen(command, **options)
+    atexit.register(process.kill)
+    return process
 
 
 def enter_namespace():
@@ -31,12 +45,9 @@ def enter_namespace():
         return
     os.environ["PATH"] += ":/usr/sbin"          # of ip and tc
     for options in (["--net"], ["--net", "--user", "--map-root-user"]):
-        try:
-            if run("unshare", *options, "sh", "-c", TRIAL, check=False):
-                os.environ[INSIDE] = "yes"
-                os.execvp("unshare", ["unshare", *options, sys.executable, *sys.argv])
-        except FileNotFoundError:
-            break
+        if run("unshare", *options, "sh", "-c", TRIAL, check=False):
+            os.environ[INSIDE] = "yes"
+            os.execvp("unshare", ["unshare", *options, sys.executable, *sys.argv])
     print("no network namespaces here: a proxy cuts connections", flush=True)
 
 
@@ -222,9 +233,11 @@ def free_port():
         return listener.getsockname()[1]
 
 
-def wait_for_port(address, port, seconds=60):
+def wait_for_port(process, address, port, seconds=60):
+    """Another program may have taken the port: then ours has ended."""
     end = time.monotonic() + seconds
     while True:
+        assert process.poll() is None, f"{process.args[0]} ended"
         try:
             socket.create_connection((address, port), 1).close()
             return

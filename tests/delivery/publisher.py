@@ -84,7 +84,8 @@ class PushTimes:
 
     def values(self):
         return {"push-ms-max": self.longest * 1000, "blocked-ms-max": self.longest_blocked * 1000,
-                "wait-ms-max": self.longest_wait * 1000, "pushes-switched": self.n_switched}
+                "wait-ms-max": self.longest_wait * 1000, "pushes-switched": self.n_switched,
+                "can-tell-blocked": self.file is not None}
 
 
 class Process:

@@ -24,7 +24,7 @@ import mosquitto
 import natsservers
 from kafkadoor import KafkaDoor
 from natscredentials import Credentials
-from network import Proxies, free_port, wait_for_port
+from network import Proxies, free_port, start, wait_for_port
 
 SKIPPED = 77
 N_LINES = 5
@@ -75,8 +75,8 @@ class MqttBroker:
         (folder / "conf").write_text(
             f"listener {self.port} 127.0.0.1\nallow_anonymous false\npassword_file {passwords}\n"
             f"certfile {folder}/good.pem\nkeyfile {folder}/good.key\n" + "user root\n" * (os.geteuid() == 0))
-        self.process = subprocess.Popen([mosquitto.PROGRAM, "-c", folder / "conf"], stderr=subprocess.DEVNULL)
-        wait_for_port("127.0.0.1", self.port)
+        self.process = start([mosquitto.PROGRAM, "-c", folder / "conf"], stderr=subprocess.DEVNULL)
+        wait_for_port(self.process, "127.0.0.1", self.port)
 
     def sink(self):
         return f"cclmqttsink topic=t uri=mqtts://localhost:{self.port}"
@@ -96,8 +96,8 @@ class NatsBroker:
             f'tls {{ cert_file: "{folder}/good.pem", key_file: "{folder}/good.key" }}\n'
             + (credentials.settings() if credentials else
                f'authorization {{ users: [ {{ user: {login[0]}, password: "{login[1]}" }} ] }}\n'))
-        self.process = subprocess.Popen([natsservers.PROGRAM, "-c", folder / "conf"], stderr=open(folder / "log", "wb"))
-        wait_for_port("127.0.0.1", self.port)
+        self.process = start([natsservers.PROGRAM, "-c", folder / "conf"], stderr=open(folder / "log", "wb"))
+        wait_for_port(self.process, "127.0.0.1", self.port)
 
     def sink(self):
         return f"cclnatssink topic=t.cam servers=localhost:{self.port} tls=true"
@@ -194,7 +194,8 @@ def main():
         return 0
     module, kind = {"mqtt": (mosquitto.Mosquitto, MqttBroker), "nats": (natsservers.NatsServers, NatsBroker),
                     "kafka": (kafkabrokers.KafkaBrokers, KafkaBroker)}[sys.argv[1]]
-    missing = module.missing() or (None if shutil.which("openssl") else "openssl is not installed")
+    programs = ["openssl"] + ["mosquitto_passwd"] * (kind is MqttBroker)
+    missing = module.missing() or next((f"{name} is not installed" for name in programs if not shutil.which(name)), None)
     if missing:
         print(missing)
         return SKIPPED
