@@ -14,7 +14,7 @@ struct CclHoles {
     CclHole *sums;    /* of roots */
     uint32_t *root;   /* roots, ascending: the holes */
     uint32_t n_roots;
-    uint32_t *outer;  /* by label of runs: the gap left of its first run */
+    uint32_t *outer;           /* by label of runs: the gap left of its first run */
     const uint32_t *run_label; /* of all stored runs */
 };
 
@@ -167,8 +167,8 @@ static void fill(CclHoles *holes, CclHoleCounts *counts, const CclLabelling *lab
     }
 }
 
-void ccl_holes_find(CclHoles *holes, const CclFrame *frame, const CclLabelling *labels, CclStrip *strips,
-                    unsigned n_strips, bool eight)
+void ccl_holes_find(CclHoles *holes, const CclFrame *frame, const CclLabelling *labels, CclStrip *strips, unsigned n_strips,
+                    bool eight)
 {
     holes->run_label = strips[0].stored_labels;
     join_strips(holes, strips, n_strips, eight);

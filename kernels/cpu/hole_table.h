@@ -26,8 +26,8 @@ void ccl_holes_begin(CclHoles *holes, CclStrip *strip, uint32_t first_run);
 
 /* Finds the holes, after ccl_flatten() of all strips. stored_labels: of all strips. frame->holes gets the counts of each root, by
  * its label. eight: of the runs. */
-void ccl_holes_find(CclHoles *holes, const CclFrame *frame, const CclLabelling *labels, CclStrip *strips,
-                    unsigned n_strips, bool eight);
+void ccl_holes_find(CclHoles *holes, const CclFrame *frame, const CclLabelling *labels, CclStrip *strips, unsigned n_strips,
+                    bool eight);
 
 /* Moves the counts of kept roots to where the table has them, and writes the rows of their holes. After ccl_table_from_sums(). */
 void ccl_holes_from_roots(const CclHoles *holes, CclFrame *frame, uint32_t capacity, const CclLabelling *labels);

@@ -11,7 +11,7 @@ struct CclHulls {
     const uint32_t *parent; /* flattened */
     CclCornerPoint *points; /* scratch of each part */
     size_t max_points;
-    uint32_t n_hulls;       /* of the first roots */
+    uint32_t n_hulls; /* of the first roots */
 };
 
 CclStatus ccl_hulls_open(CclContext *context, unsigned n_parts, CclHulls **result)

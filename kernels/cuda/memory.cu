@@ -76,8 +76,7 @@ void ccl_pinned_free(void *memory)
 void *ccl_device_alloc(size_t size, int device)
 {
     void *memory = NULL;
-    if (!size || !cuda_use_device_or_context(device) ||
-        cudaMalloc(&memory, size) != cudaSuccess) {
+    if (!size || !cuda_use_device_or_context(device) || cudaMalloc(&memory, size) != cudaSuccess) {
         (void)cudaGetLastError();
         return NULL;
     }

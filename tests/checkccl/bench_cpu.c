@@ -14,8 +14,8 @@ typedef struct CpuRun {
     Product product;
     CclContext *context;
     unsigned threads;
-    CclPool *pool; /* of null with more than one thread */
-    const struct CpuRun *reader;              /* null with as many threads; NULL: none */
+    CclPool *pool;                      /* of null with more than one thread */
+    const struct CpuRun *reader;        /* null with as many threads; NULL: none */
     Figure wall, processor, times_null; /* times_null: processor time over null's, for each round */
     Figure times_reader;                /* wall time over the reader's */
 } CpuRun;
@@ -64,8 +64,7 @@ static void time_cpu_round(const Bench *bench, CpuRun *run, const CpuRun *nulls,
     add_sample(&run->times_null,
                run->processor.samples[run->processor.n - 1] / null->processor.samples[run->processor.n - 1]);
     if (run->reader)
-        add_sample(&run->times_reader,
-                   run->wall.samples[run->wall.n - 1] / run->reader->wall.samples[run->reader->wall.n - 1]);
+        add_sample(&run->times_reader, run->wall.samples[run->wall.n - 1] / run->reader->wall.samples[run->reader->wall.n - 1]);
 }
 
 static void print_cpu_run(const Bench *bench, CpuRun *run)
@@ -124,16 +123,14 @@ void bench_cpu(Bench *bench, Subject *subjects, unsigned n)
     const unsigned n_readers = n_runs;
     for (unsigned s = 0; s < n; s++)
         for (unsigned p = 0; p < N_PRODUCTS; p++)
-            if (subjects[s].config.backend == CCL_BACKEND_CPU && !subjects[s].muted &&
-                product_wanted(bench, products[p]))
-                runs[n_runs++] =
-                    (CpuRun){ .subject = &subjects[s],
-                              .product = products[p],
-                              .threads = subjects[s].config.threads,
-                              .reader = products[p] == PRODUCT_TABLE && subjects[s].config.threads
-                                            ? reader_for(runs, &n_runs, subjects[s].config.threads)
-                                            : NULL,
-                              .context = open_context(bench, &subjects[s], 1, products[p] != PRODUCT_TABLE, false) };
+            if (subjects[s].config.backend == CCL_BACKEND_CPU && !subjects[s].muted && product_wanted(bench, products[p]))
+                runs[n_runs++] = (CpuRun){ .subject = &subjects[s],
+                                           .product = products[p],
+                                           .threads = subjects[s].config.threads,
+                                           .reader = products[p] == PRODUCT_TABLE && subjects[s].config.threads
+                                                         ? reader_for(runs, &n_runs, subjects[s].config.threads)
+                                                         : NULL,
+                                           .context = open_context(bench, &subjects[s], 1, products[p] != PRODUCT_TABLE, false) };
     if (n_runs > n_readers) {
         uint32_t *const labels = must_have(malloc(4 * mask_size(bench)));
         for (unsigned i = 0; i < n_runs; i++) /* warms up */

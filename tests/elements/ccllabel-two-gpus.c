@@ -198,7 +198,8 @@ GST_START_TEST (test_speed)
 {
   const gdouble one = measure ("async-depth=3 cuda-device-id=0"), two = measure ("async-depth=3");
 
-  g_print ("%d cameras of 1920x1080: %.0f frames/s on one GPU, %.0f on two: %.2f times\n", N_CAMERAS, one, two, two / one);
+  g_print ("%d cameras of 1920x1080: %.0f frames/s on one GPU, %.0f on two: %.2f times\n", N_CAMERAS, one, two,
+      two / one);
   fail_unless (two > one, "%.0f frames/s on one GPU, %.0f on two", one, two);
 }
 
@@ -209,7 +210,8 @@ count_gpus (void)
 {
   gint n = 0;
 
-  return gst_cuda_load_library () && CuInit (0) == CUDA_SUCCESS && CuDeviceGetCount (&n) == CUDA_SUCCESS ? (guint) n : 0;
+  return gst_cuda_load_library () && CuInit (0) == CUDA_SUCCESS
+      && CuDeviceGetCount (&n) == CUDA_SUCCESS ? (guint) n : 0;
 }
 
 /* In a child process: a process that has used CUDA cannot fork for the tests. */

@@ -269,7 +269,7 @@ check_lost_at (guint call, const gchar * text)
   n_changes = stat_uint64 (stream.harness, "gpu-changes");
   fail_unless (n_changes <= 1, "call %u: %" G_GUINT64_FORMAT " changes", call, n_changes);
   fail_unless_equals_int (gpu_of_stream (&stream), (gint) n_changes);
-  if (n_changes && gst_bus_have_pending (stream.bus))    /* during the start there is no bus yet */
+  if (n_changes && gst_bus_have_pending (stream.bus))   /* during the start there is no bus yet */
     assert_message (stream.bus, GST_MESSAGE_WARNING, "Continuing on GPU 1");
   stop_stream (&stream);
   find_gpus_again ();

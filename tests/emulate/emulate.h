@@ -53,8 +53,8 @@ struct Allocation {
     uintptr_t begin = 0, end = 0;
     size_t pages = 0; /* including the free one after it */
     Kind kind = Kind::NONE;
-    unsigned device = 0; /* of DEVICE: the owner */
-    uint64_t cleared = 0; /* accesses before this step do not count */
+    unsigned device = 0;                 /* of DEVICE: the owner */
+    uint64_t cleared = 0;                /* accesses before this step do not count */
     const struct Block *block = nullptr; /* of shared memory: the owner */
     unsigned variable = 0;               /* of it, by Shared.number; 0: dynamic */
 };

@@ -231,8 +231,7 @@ static void check_devices()
     cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
     cudaSetDevice(0);
     host_memory<false><<<1, 1>>>(data, NULL);
-    check(cudaDeviceSynchronize() != cudaSuccess && emulate_reports(true) > before, "memory of another device",
-          "not reported");
+    check(cudaDeviceSynchronize() != cudaSuccess && emulate_reports(true) > before, "memory of another device", "not reported");
     host_memory<false><<<1, 1, 0, stream>>>(data, NULL);
     check(cudaGetLastError() == cudaErrorInvalidResourceHandle, "stream of another device", "accepted");
     cudaSetDevice(1);

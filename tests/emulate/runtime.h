@@ -88,10 +88,10 @@ unsigned calls_entered();
 
 #define ENTER(call) ENTER_ON(call, emulate::current_device)
 /* `device`: that of the stream or event. It is read with the lock. */
-#define ENTER_ON(call, device)                                         \
-    const std::lock_guard<std::recursive_mutex> guard(emulate::lock);  \
-    if (const cudaError_t planted_ = emulate::enter(call, device))     \
-        return emulate::fail(planted_)
+#define ENTER_ON(call, device)                                        \
+    const std::lock_guard<std::recursive_mutex> guard(emulate::lock); \
+    if (const cudaError_t planted_ = emulate::enter(call, device))    \
+    return emulate::fail(planted_)
 
 CUstream_st *stream_of(cudaStream_t stream);
 bool exists(cudaStream_t stream);

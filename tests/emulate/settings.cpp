@@ -41,8 +41,10 @@ Settings parse()
         else if (name == "blocking")
             s.blocking = value;
         else {
-            fprintf(stderr, "emulation: CCL_EMULATE has no \"%s\"; there are seed, blocks, burst, races, fail, "
-                            "seconds, summary, devices, blocking\n", name.c_str());
+            fprintf(stderr,
+                    "emulation: CCL_EMULATE has no \"%s\"; there are seed, blocks, burst, races, fail, "
+                    "seconds, summary, devices, blocking\n",
+                    name.c_str());
             exit(2);
         }
         at = end + 1;

@@ -561,7 +561,8 @@ start (gpointer transport, GstCclDelivery * delivery)
   GstCclNatsConnection *const self = transport;
 
   self->delivery = delivery;
-  self->is_stopping = self->is_waiting = self->is_connected = self->is_outage = self->has_delivered = self->is_full = FALSE;
+  self->is_stopping = self->is_waiting = self->is_connected = self->is_outage = self->has_delivered = self->is_full =
+      FALSE;
   self->failure = GST_CCL_NATS_NO_FAILURE;
   self->thread = g_thread_new ("cclnatssink", run_connection, self);
 }

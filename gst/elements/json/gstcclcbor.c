@@ -44,7 +44,8 @@ append_double (GString * out, gdouble value)
   const gfloat single = (gfloat) value;
   guchar head[MAX_HEAD];
 
-  append_head (out, head, get_bits ((gdouble) single) == get_bits (value) ? cbor_encode_single (single, head, sizeof head)
+  append_head (out, head, get_bits ((gdouble) single) == get_bits (value) ? cbor_encode_single (single, head,
+          sizeof head)
       : cbor_encode_double (value, head, sizeof head));
 }
 

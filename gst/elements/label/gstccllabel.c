@@ -493,8 +493,7 @@ install_time_properties (void)
       "gpu-changes (after failures), algorithm, volume-algorithm, path; host-bytes, device-bytes; batch-avg and "
       "batch-max (frames launched together); wait-us (until that launch), pack-us (packing a mask to bits on the host, "
       "0 = not packed), upload-us, kernel-us, contour-us, host-us (time spent on a frame) and latency-us (from its "
-      "arrival until it leaves), each " GST_CCL_TIME_PARTS,
-      GST_TYPE_STRUCTURE, GST_CCL_PARAM_READ_ONLY);
+      "arrival until it leaves), each " GST_CCL_TIME_PARTS, GST_TYPE_STRUCTURE, GST_CCL_PARAM_READ_ONLY);
 }
 
 static void

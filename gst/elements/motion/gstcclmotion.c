@@ -484,8 +484,7 @@ install_backend_properties (void)
       "Since the start: frames, learning (frames in the warm-up), with-motion, global-changes; area-ratio of the last "
       "frame; backend, gpu (-1 = none), gpu-changes (after failures), path, host-bytes, device-bytes; detect-us (from "
       "submission until the mask is there), host-us (time spent on a frame) and latency-us (from its arrival until it "
-      "leaves), each " GST_CCL_TIME_PARTS,
-      GST_TYPE_STRUCTURE, GST_CCL_PARAM_READ_ONLY);
+      "leaves), each " GST_CCL_TIME_PARTS, GST_TYPE_STRUCTURE, GST_CCL_PARAM_READ_ONLY);
 }
 
 static void
