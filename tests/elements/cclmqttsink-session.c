@@ -208,13 +208,15 @@ check_value (const gchar * value, guint expected)
   g_free (launch);
 }
 
-/* GObject itself refuses a value outside the range, with a warning, and keeps the old one. */
+/* A value outside the range is refused, by some versions of GLib with a warning, and the old one stays. */
 GST_START_TEST (test_range)
 {
   check_value ("0", 0);
   check_value ("2147483647", G_MAXINT);
-  ASSERT_WARNING (check_value ("2147483648", 3600));
-  ASSERT_WARNING (check_value ("-1", 3600));
+  _gst_check_expecting_log = TRUE;
+  check_value ("2147483648", 3600);
+  check_value ("-1", 3600);
+  _gst_check_expecting_log = FALSE;
 }
 
 GST_END_TEST;

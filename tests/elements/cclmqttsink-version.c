@@ -147,13 +147,19 @@ GST_START_TEST (test_line_properties_are_optional)
 
 GST_END_TEST;
 
-/* Reads a message of QoS 1 of our own topic, whose head has one byte for its length, and answers. It has this number. */
-static void
-answer_message (GSocketConnection * connection, guint number, guint8 code)
+typedef struct
+{
+  guint8 bytes[5];
+} Answer;
+
+/* Reads a message of QoS 1 of our own topic, whose head has one byte for its length. It has this number. Gives the answer. */
+static Answer
+read_message (GSocketConnection * connection, guint number, guint8 code)
 {
   GInputStream *const input = g_io_stream_get_input_stream (G_IO_STREAM (connection));
   gchar *const expected = g_strdup_printf ("\"seq\":%u}", number);
   guint8 packet[2 + 127 + 1] = { 0 };
+  Answer answer = { {0x40, 3, 0, 0, code} };
   gsize n;
 
   fail_unless (g_input_stream_read_all (input, packet, 2, &n, NULL, NULL) && n == 2);
@@ -162,13 +168,22 @@ answer_message (GSocketConnection * connection, guint number, guint8 code)
   fail_unless (g_input_stream_read_all (input, packet + 2, packet[1], &n, NULL, NULL) && n == packet[1]);
   fail_unless (g_str_has_suffix ((const gchar *) packet + 2 + n - strlen (expected), expected), "not message %u",
       number);
-  {
-    const guint8 answer[] = { 0x40, 3, packet[5], packet[6], code };    /* behind the topic of one letter */
-
-    fail_unless (g_output_stream_write_all (g_io_stream_get_output_stream (G_IO_STREAM (connection)), answer,
-            sizeof answer, NULL, NULL, NULL));
-  }
+  memcpy (answer.bytes + 2, packet + 5, 2);     /* behind the topic of one letter */
   g_free (expected);
+  return answer;
+}
+
+static void
+send_answer (GSocketConnection * connection, Answer answer)
+{
+  fail_unless (g_output_stream_write_all (g_io_stream_get_output_stream (G_IO_STREAM (connection)), answer.bytes,
+          sizeof answer.bytes, NULL, NULL, NULL));
+}
+
+static void
+answer_message (GSocketConnection * connection, guint number, guint8 code)
+{
+  send_answer (connection, read_message (connection, number, code));
 }
 
 /* A broker says that it is full: what it refused comes again after a pause, in order and one by one, and one warning says so. */
@@ -180,13 +195,17 @@ GST_START_TEST (test_full_answers)
   GSocketListener *broker = new_listener (&port);
   GSocketConnection *connection;
   Publisher publisher = publish_with (new_sink ("mqtt", port, "t"));
+  Answer answers[3];
 
   push_numbers (&publisher, 1, 3);
   connection = accept_client (broker);
   fail_unless (g_output_stream_write_all (g_io_stream_get_output_stream (G_IO_STREAM (connection)), connack,
           sizeof connack, NULL, NULL, NULL));
-  for (guint i = 1; i <= 3; i++)
-    answer_message (connection, i, full);
+  /* After the first answer no more would be sent. */
+  for (guint i = 0; i < 3; i++)
+    answers[i] = read_message (connection, i + 1, full);
+  for (guint i = 0; i < 3; i++)
+    send_answer (connection, answers[i]);
   expect_message (&publisher, GST_MESSAGE_WARNING, "The broker is full: Quota exceeded");
   answer_message (connection, 1, 0);
   answer_message (connection, 2, full);
