@@ -47,6 +47,7 @@ class Tables(unittest.TestCase):
 
     def test_threshold_and_invert(self):
         self.assertEqual(gstccl.analyze(MASK * 9, threshold=9).n_found, 0)
+        self.assertEqual(gstccl.analyze(MASK * 9, threshold=np.array(9)).n_found, 0)
         self.assertEqual(gstccl.analyze(MASK, invert=True)["area"].sum(), 15 - 4)
 
     def test_filters(self):

