@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The time of ccl_analyze() on one thread, for speed.py. */
+/* The time of ccl_analyze() on one thread, or on a CUDA device, for speed.py. */
 #include "kernels/ccl.h"
 #include "kernels/host/clock.h"
 
@@ -14,15 +14,16 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The median of n calls in microseconds; negative: an error. In the process of the module, because the time depends on the pages
- * that the mask lies in. */
-double core_time(const unsigned char *pixels, uint32_t width, uint32_t height, int n);
+/* The median of n calls in microseconds; negative: an error. on_device: the pixels are there. In the process of the module,
+ * because the time depends on the pages that the mask lies in. */
+double core_time(const unsigned char *pixels, uint32_t width, uint32_t height, int n, int on_device);
 
-double core_time(const unsigned char *pixels, uint32_t width, uint32_t height, int n)
+double core_time(const unsigned char *pixels, uint32_t width, uint32_t height, int n, int on_device)
 {
     CclConfig config = ccl_config_default();
     config.max_width = width, config.max_height = height;
     config.threads = 1;
+    config.backend = on_device ? CCL_BACKEND_CUDA : CCL_BACKEND_CPU;
     config.max_components = 65536;
     double *times = malloc((size_t)n * sizeof *times);
     CclContext *context = NULL;
@@ -30,7 +31,11 @@ double core_time(const unsigned char *pixels, uint32_t width, uint32_t height, i
         free(times);
         return -1;
     }
-    const CclMask mask = { .data = pixels, .stride = width, .width = width, .height = height };
+    const CclMask mask = { .data = pixels,
+                           .stride = width,
+                           .width = width,
+                           .height = height,
+                           .memory = on_device ? CCL_MEMORY_DEVICE : CCL_MEMORY_HOST };
     bool ok = true;
     for (int i = 0; i < n && ok; i++) {
         CclTable table;

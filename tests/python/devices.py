@@ -3,7 +3,7 @@
 """Masks of other libraries: DLPack in host memory, and on a CUDA device where there is one, with CuPy or PyTorch."""
 import unittest
 
-from module import gstccl, np
+from module import cuda_works, gstccl, np
 
 try:
     import torch
@@ -28,14 +28,6 @@ class HostDlpack:
 
     def __dlpack_device__(self):
         return self.array.__dlpack_device__()
-
-
-def cuda_works():
-    try:
-        gstccl.Context(8, 8, device="cuda").close()
-    except gstccl.Error:
-        return False
-    return True
 
 
 class Host(unittest.TestCase):

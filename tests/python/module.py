@@ -32,3 +32,11 @@ ARGUMENTS = sys.argv[3:]
 del sys.argv[1:]
 
 import gstccl  # noqa: E402 # pylint: disable=wrong-import-position,unused-import
+
+
+def cuda_works():
+    try:
+        gstccl.Context(8, 8, device="cuda").close()
+    except gstccl.Error:
+        return False
+    return True
