@@ -124,7 +124,7 @@ typedef struct CclConfig {
     uint32_t volume;         /* 0: a context for single masks. Else one for volumes of at most this many frames, at
                               * most CCL_MAX_FRAMES and CCL_MAX_VOXELS / (max_width * max_height):
                               * ccl_volume_add() */
-    unsigned features;       /* CCL_FEATURE_...: for single masks; on CUDA only SHAPE, with the method runs */
+    unsigned features;       /* CCL_FEATURE_...: for single masks; on CUDA SHAPE and INTENSITY, with the method runs */
     bool labels;             /* ccl_submit() will be given label images */
     bool selects;            /* ccl_submit() will be given filters with a selection */
     bool timing;             /* measure CclTable.upload_us and kernel_us, and the steps */
@@ -178,7 +178,7 @@ typedef enum CclMemory {
  *     chroma   the sample (x >> shift_x, y >> shift_y) belongs to pixel (x, y). Planes of their own have a step of 1, one plane
  *              of both has a step of 2
  *
- * Memory: HOST or PINNED; any address and any stride.
+ * Memory: a CPU context takes HOST and PINNED, a CUDA context all three; any address and any stride.
  * Owner:  the caller, with the mask: alive and unchanged until the frame is collected.
  */
 typedef struct CclPicture {
@@ -189,6 +189,8 @@ typedef struct CclPicture {
     size_t chroma_stride;      /* bytes from row to row, of both */
     unsigned chroma_step;      /* samples from one to the next: 1 or 2 */
     unsigned shift_x, shift_y; /* 0 to 2 */
+    CclMemory memory;          /* of luma and chroma */
+    void *producer_stream;     /* DEVICE: as for CclMask */
 } CclPicture;
 
 /*
