@@ -37,13 +37,14 @@ CclStatus ccl_select_check(const CclContext *context, const CclFilter *filter, c
     return CCL_OK;
 }
 
-/* Returns the number of those selected of the first n records. Only the CPU has other counts than those of shape. */
+/* Returns the number of those selected of the first n records. Only the CPU counts hulls and holes. */
 static uint32_t select_records(const CclContext *context, CclFrame *frame, uint32_t n)
 {
     CclMeasuring measuring = { .width = frame->mask.width, .height = frame->mask.height };
     uint32_t n_kept = 0;
     for (uint32_t i = 0; i < n; i++) {
-        ccl_measure_next(&measuring, &frame->records[i], frame->shape ? &frame->shape[i] : NULL, NULL, NULL, NULL);
+        ccl_measure_next(&measuring, &frame->records[i], frame->shape ? &frame->shape[i] : NULL, NULL, NULL,
+                         frame->intensity ? &frame->intensity[i] : NULL);
         const bool keeps = ccl_selection_keeps(frame->selection, &measuring);
         context->renamed[i + 1] = keeps ? n_kept + 1 : 0;
         if (!keeps)
@@ -52,6 +53,8 @@ static uint32_t select_records(const CclContext *context, CclFrame *frame, uint3
         frame->records[n_kept].label = n_kept + 1;
         if (frame->shape)
             frame->shape[n_kept] = frame->shape[i];
+        if (frame->intensity)
+            frame->intensity[n_kept] = frame->intensity[i];
         n_kept++;
     }
     return n_kept;

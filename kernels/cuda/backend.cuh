@@ -151,10 +151,22 @@ typedef struct CudaLoop {
     cudaEvent_t started;           /* with timing: where the iteration began */
 } CudaLoop;
 
+/* CclPicture, for kernels. */
+typedef struct __align__(16) CudaPicture
+{
+    GlobalPointer<const uint8_t> luma, chroma[2]; /* in device memory, at any address */
+    size_t stride, chroma_stride;
+    uint32_t chroma_step, shift_x, shift_y;
+    uint32_t wide; /* 1: samples have 16 bits; 0: 8 bits */
+}
+CudaPicture;
+
 /* Memory for the counts of CclConfig.features; NULL without them. */
 typedef struct CudaCounts {
     CclShapeCounts *shape_sums; /* of the stream slot, in device memory: [label - 1]; all zero between frames */
     CclShapeCounts *shape;      /* of the slot, in mapped host memory: device address */
+    CclIntensityCounts *intensity_sums, *intensity; /* the same */
+    CudaPicture *picture;                           /* of the slot, in device memory */
 } CudaCounts;
 
 /* CclFrame.slot: what a method launches with. */
