@@ -124,7 +124,7 @@ typedef struct CclConfig {
     uint32_t volume;         /* 0: a context for single masks. Else one for volumes of at most this many frames, at
                               * most CCL_MAX_FRAMES and CCL_MAX_VOXELS / (max_width * max_height):
                               * ccl_volume_add() */
-    unsigned features;       /* CCL_FEATURE_...: for single masks; on CUDA only SHAPE, with the method runs */
+    unsigned features;       /* CCL_FEATURE_...: for single masks; on CUDA only SHAPE and HULL, with runs */
     bool labels;             /* ccl_submit() will be given label images */
     bool selects;            /* ccl_submit() will be given filters with a selection */
     bool timing;             /* measure CclTable.upload_us and kernel_us, and the steps */

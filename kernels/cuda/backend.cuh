@@ -33,6 +33,7 @@
 #include "overlap.cuh"
 #include "row_chunks.cuh"
 
+#include "analysis/hull.h"
 #include "host/test_switches.h"
 
 #include <cuda_runtime.h>
@@ -151,10 +152,21 @@ typedef struct CudaLoop {
     cudaEvent_t started;           /* with timing: where the iteration began */
 } CudaLoop;
 
+/* Device memory of a stream slot for CCL_FEATURE_HULL. A line is a row of a component's corners. */
+typedef struct CudaHulls {
+    GlobalPointer<uint32_t> heights; /* [label - 1]; all zero between frames, like extents and n_lines */
+    GlobalPointer<uint32_t> places;  /* [label - 1]: its first line */
+    GlobalPointer<uint32_t> extents; /* [line] */
+    GlobalPointer<uint32_t> n_lines; /* the number of lines in use */
+    GlobalPointer<CclCornerPoint> points; /* two for each line */
+} CudaHulls;
+
 /* Memory for the counts of CclConfig.features; NULL without them. */
 typedef struct CudaCounts {
     CclShapeCounts *shape_sums; /* of the stream slot, in device memory: [label - 1]; all zero between frames */
     CclShapeCounts *shape;      /* of the slot, in mapped host memory: device address */
+    CudaHulls hulls;
+    CclHullCounts *hull; /* as shape */
 } CudaCounts;
 
 /* CclFrame.slot: what a method launches with. */

@@ -56,6 +56,7 @@ typedef struct CudaStreamSlot {
     void *workspace;
     StageBuffers stages;        /* methods with label() only */
     CclShapeCounts *shape_sums; /* CudaCounts.shape_sums */
+    CudaHulls hulls;
 } CudaStreamSlot;
 
 /* A slot of the ring: one frame in flight. */

@@ -74,11 +74,35 @@ static CclStatus open_memory(CclContext *context, CudaSlot *slot, CclFrame *ccl_
 
 static CclStatus open_counts(CclContext *context, CudaSlot *slot, CclFrame *ccl_frame)
 {
-    if (!(context->config.features & CCL_FEATURE_SHAPE))
-        return CCL_OK;
-    CCL_TRY(cuda_pinned_alloc(context, (void **)&ccl_frame->shape, context->capacity * sizeof(CclShapeCounts)));
-    CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&slot->frame.counts.shape, ccl_frame->shape, 0));
+    CudaCounts *const counts = &slot->frame.counts;
+    if (context->config.features & CCL_FEATURE_SHAPE) {
+        CCL_TRY(cuda_pinned_alloc(context, (void **)&ccl_frame->shape, context->capacity * sizeof(CclShapeCounts)));
+        CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&counts->shape, ccl_frame->shape, 0));
+    }
+    if (context->config.features & CCL_FEATURE_HULL) {
+        CCL_TRY(cuda_pinned_alloc(context, (void **)&ccl_frame->hull, context->capacity * sizeof(CclHullCounts)));
+        CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&counts->hull, ccl_frame->hull, 0));
+    }
     return CCL_OK;
+}
+
+/* A row has at most a component for every two pixels. */
+static CclStatus open_hulls(CclContext *context, CudaHulls *hulls)
+{
+    const size_t n = context->capacity, width = context->config.max_width, height = context->config.max_height;
+    const size_t n_lines = min(n, (width + 1) / 2) * height + n;
+    CCL_TRY(cuda_device_alloc(context, (void **)&hulls->heights.pointer, n * sizeof(uint32_t), true));
+    CCL_TRY(cuda_device_alloc(context, (void **)&hulls->places.pointer, n * sizeof(uint32_t), false));
+    CCL_TRY(cuda_device_alloc(context, (void **)&hulls->extents.pointer, n_lines * sizeof(uint32_t), true));
+    CCL_TRY(cuda_device_alloc(context, (void **)&hulls->n_lines.pointer, sizeof(uint32_t), true));
+    return cuda_device_alloc(context, (void **)&hulls->points.pointer, 2 * n_lines * sizeof(CclCornerPoint), false);
+}
+
+static CclStatus open_stream_slot_counts(CclContext *context, CudaStreamSlot *stream_slot)
+{
+    if (context->config.features & CCL_FEATURE_SHAPE)
+        CCL_TRY(cuda_device_alloc(context, (void **)&stream_slot->shape_sums, context->capacity * sizeof(CclShapeCounts), true));
+    return context->config.features & CCL_FEATURE_HULL ? open_hulls(context, &stream_slot->hulls) : CCL_OK;
 }
 
 static CclStatus open_slot(CclContext *context, CudaSlot *slot, CclFrame *ccl_frame)
@@ -169,9 +193,7 @@ static CclStatus open_stream_slots(CclContext *context, size_t n_pixels)
             CCL_TRY(open_stages(context, &stream_slot->stages, n_pixels));
         if (size)
             CCL_TRY(cuda_device_alloc(context, &stream_slot->workspace, size, true));
-        if (context->config.features & CCL_FEATURE_SHAPE)
-            CCL_TRY(
-                cuda_device_alloc(context, (void **)&stream_slot->shape_sums, context->capacity * sizeof(CclShapeCounts), true));
+        CCL_TRY(open_stream_slot_counts(context, stream_slot));
     }
     CCL_CUDA_TRY(cudaStreamSynchronize(cuda->stream_slots[0].stream)); /* its memory was cleared on this stream */
     return CCL_OK;

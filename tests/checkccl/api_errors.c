@@ -104,7 +104,7 @@ void check_config_errors(Session *session, const Subject *subject)
     WRONG(algorithm, "", CCL_ERROR_UNSUPPORTED, "\"\"");
     WRONG(features, 1u << 31, CCL_ERROR_ARGUMENT, "features 0x80000000");
     if (good.backend == CCL_BACKEND_CUDA)
-        WRONG(features, CCL_FEATURE_HULL, CCL_ERROR_UNSUPPORTED, "CUDA backend has no features 0x2");
+        WRONG(features, CCL_FEATURE_INTENSITY, CCL_ERROR_UNSUPPORTED, "CUDA backend has no features 0x");
     if (good.backend == CCL_BACKEND_CUDA)
         WRONG(device, device_count(), CCL_ERROR_NO_DEVICE, "device");
 #undef WRONG

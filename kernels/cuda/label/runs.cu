@@ -24,7 +24,7 @@
  *
  *     keep     components that pass get the numbers
  *
- * CCL_FEATURE_SHAPE adds two steps, before measure and after rows: shape.cu.
+ * CCL_FEATURE_SHAPE and CCL_FEATURE_HULL add steps before measure and after rows: shape.cu, hull.cu.
  *
  * Frames of a batch are launched together: every kernel then has a list of them. If only their tables are wanted, and the
  * device has clusters of blocks, one kernel takes all steps: cluster/block.cuh.
@@ -172,7 +172,9 @@ static Grids grids_for(const Plan *plan, unsigned multiprocessors)
 /* The counts of features. Contexts that have some launch no batches. */
 static CclStatus launch_counts(CudaFrame *frame, const Alone &jobs, dim3 grid, bool eight, bool filtered)
 {
-    return frame->counts.shape ? launch_count_shape(frame, jobs, grid, eight, filtered) : CCL_OK;
+    if (frame->counts.shape)
+        CCL_TRY(launch_count_shape(frame, jobs, grid, eight, filtered));
+    return frame->counts.hull ? launch_find_extents(frame, jobs, grid, filtered) : CCL_OK;
 }
 
 static CclStatus launch_counts(CudaFrame *, const Listed &, dim3, bool, bool)
@@ -182,7 +184,9 @@ static CclStatus launch_counts(CudaFrame *, const Listed &, dim3, bool, bool)
 
 static CclStatus launch_written_counts(CudaFrame *frame, const Alone &jobs, dim3 grid)
 {
-    return frame->counts.shape ? launch_write_shape(frame, jobs, grid) : CCL_OK;
+    if (frame->counts.shape)
+        CCL_TRY(launch_write_shape(frame, jobs, grid));
+    return frame->counts.hull ? launch_find_hulls(frame, jobs) : CCL_OK;
 }
 
 static CclStatus launch_written_counts(CudaFrame *, const Listed &, dim3)
@@ -325,7 +329,7 @@ const CclAlgorithm ccl_cuda_runs = {
     .info = { .name = "runs", .title = "Runs of bit rows as union-find nodes", .paper = NULL,
               .backend = CCL_BACKEND_CUDA, .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8 },
     .unit = "run",
-    .features_counted = CCL_FEATURE_SHAPE,
+    .features_counted = CCL_FEATURE_SHAPE | CCL_FEATURE_HULL,
     .takes_bits = true,
     .sets_completion_flag = true,
     .awaited_rows = awaited_rows,

@@ -39,4 +39,8 @@ template <typename Jobs> CclStatus launch_rows(CudaFrame *frame, const Jobs &job
 CclStatus launch_count_shape(CudaFrame *frame, const Alone &jobs, dim3 grid, bool eight, bool filtered);
 CclStatus launch_write_shape(CudaFrame *frame, const Alone &jobs, dim3 grid);
 
+/* With CCL_FEATURE_HULL: the rows of components, and after launch_rows() their hulls. */
+CclStatus launch_find_extents(CudaFrame *frame, const Alone &jobs, dim3 grid, bool filtered);
+CclStatus launch_find_hulls(CudaFrame *frame, const Alone &jobs);
+
 #endif
