@@ -161,13 +161,42 @@ typedef struct CudaHulls {
     GlobalPointer<CclCornerPoint> points; /* two for each line */
 } CudaHulls;
 
+/* A component of the inverse mask. */
+typedef struct __align__(16) CudaHole {
+    uint32_t area, area_filled;
+    uint32_t columns;   /* x1 << 16 | complement of x0 */
+    uint32_t not_first; /* complement of y << 16 | x of the first pixel */
+    uint32_t y1;
+    uint32_t parent; /* before the filter; ~0: it is no hole */
+    uint32_t label;  /* of the parent in the table; 0: none */
+    uint32_t reserved;
+} CudaHole;
+
+#define CUDA_LISTED_HOLES 4096u /* of CudaHoles.listed */
+
+/* Memory for CCL_FEATURE_HOLES. Device memory of the stream slot: */
+typedef struct CudaHoles {
+    void *workspace; /* of the inverse mask: cuda_inverse_workspace_size() bytes */
+    void *job;
+    GlobalPointer<uint64_t> bits;
+    /* Of the slot, because the host may read them when later frames use the stream slot: */
+    GlobalPointer<uint32_t> n;      /* number of components of the inverse; mapped host memory, device address, as `listed` */
+    GlobalPointer<CudaHole> listed; /* the first of them, at most CUDA_LISTED_HOLES */
+    GlobalPointer<CudaHole> sums;   /* all of them, in device memory: as many as a mask can have */
+} CudaHoles;
+
 /* Memory for the counts of CclConfig.features; NULL without them. */
 typedef struct CudaCounts {
     CclShapeCounts *shape_sums; /* of the stream slot, in device memory: [label - 1]; all zero between frames */
     CclShapeCounts *shape;      /* of the slot, in mapped host memory: device address */
     CudaHulls hulls;
     CclHullCounts *hull; /* as shape */
+    CudaHoles holes;
 } CudaCounts;
+
+/* Of CudaHoles. */
+size_t cuda_inverse_workspace_size(const CclContext *context);
+size_t cuda_inverse_job_size(void);
 
 /* CclFrame.slot: what a method launches with. */
 typedef struct CudaFrame {

@@ -83,6 +83,9 @@ CclStatus cuda_launch_slot(CudaSlot *slot)
     frame->workspace = stream_slot->workspace;
     frame->counts.shape_sums = stream_slot->shape_sums;
     frame->counts.hulls = stream_slot->hulls;
+    frame->counts.holes.workspace = stream_slot->holes.workspace;
+    frame->counts.holes.job = stream_slot->holes.job;
+    frame->counts.holes.bits = stream_slot->holes.bits;
     slot->h_result->complete = 0;
     CCL_TRY(cuda_stream_awaits_mask(slot, frame->stream));
     const bool replayed = has_replay(slot, &stream_slot->stages);

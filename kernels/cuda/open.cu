@@ -83,7 +83,7 @@ static CclStatus open_counts(CclContext *context, CudaSlot *slot, CclFrame *ccl_
         CCL_TRY(cuda_pinned_alloc(context, (void **)&ccl_frame->hull, context->capacity * sizeof(CclHullCounts)));
         CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&counts->hull, ccl_frame->hull, 0));
     }
-    return CCL_OK;
+    return context->config.features & CCL_FEATURE_HOLES ? cuda_open_holes(context, slot) : CCL_OK;
 }
 
 /* A row has at most a component for every two pixels. */
@@ -98,11 +98,21 @@ static CclStatus open_hulls(CclContext *context, CudaHulls *hulls)
     return cuda_device_alloc(context, (void **)&hulls->points.pointer, 2 * n_lines * sizeof(CclCornerPoint), false);
 }
 
+static CclStatus open_inverse(CclContext *context, CudaHoles *holes)
+{
+    const size_t bits_size = (size_t)(context->config.max_width + 255) / 256 * 32 * context->config.max_height;
+    CCL_TRY(cuda_device_alloc(context, &holes->workspace, cuda_inverse_workspace_size(context), true));
+    CCL_TRY(cuda_device_alloc(context, &holes->job, cuda_inverse_job_size(), false));
+    return cuda_device_alloc(context, (void **)&holes->bits.pointer, bits_size, false);
+}
+
 static CclStatus open_stream_slot_counts(CclContext *context, CudaStreamSlot *stream_slot)
 {
     if (context->config.features & CCL_FEATURE_SHAPE)
         CCL_TRY(cuda_device_alloc(context, (void **)&stream_slot->shape_sums, context->capacity * sizeof(CclShapeCounts), true));
-    return context->config.features & CCL_FEATURE_HULL ? open_hulls(context, &stream_slot->hulls) : CCL_OK;
+    if (context->config.features & CCL_FEATURE_HULL)
+        CCL_TRY(open_hulls(context, &stream_slot->hulls));
+    return context->config.features & CCL_FEATURE_HOLES ? open_inverse(context, &stream_slot->holes) : CCL_OK;
 }
 
 static CclStatus open_slot(CclContext *context, CudaSlot *slot, CclFrame *ccl_frame)
@@ -240,6 +250,7 @@ static void close_slot(CudaSlot *slot)
     for (cudaEvent_t event : slot->frame.step_events)
         if (event)
             cudaEventDestroy(event);
+    cuda_close_holes(slot);
     for (CudaReplay &replay : slot->replays)
         cuda_graph_drop(&replay.graph);
     if (slot->ticket.frame)

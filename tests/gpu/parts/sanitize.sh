@@ -57,7 +57,7 @@ part_sanitize() {
         "racecheck features, racecheck batch, memcheck api, memcheck strips" \
         "racecheck labels, memcheck features, memcheck clusters" \
         "racecheck table, memcheck volume, memcheck table, memcheck batch, memcheck crowd, memcheck little" \
-        "racecheck volume, racecheck strips, racecheck little, memcheck meanwhile, racecheck hull, memcheck hull"; do
+        "racecheck volume, racecheck strips, racecheck little, memcheck meanwhile, racecheck hull, memcheck hull, racecheck holes, memcheck holes"; do
         echo "$list" | tr ',' '\n' | while read -r tool suite; do
             sanitize_suite "$tool" "$suite"
         done &
