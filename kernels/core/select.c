@@ -59,11 +59,13 @@ static void move_record(CclFrame *frame, uint32_t to, uint32_t from)
         frame->shape[to] = frame->shape[from];
     if (frame->hull)
         frame->hull[to] = frame->hull[from];
+    if (frame->intensity)
+        frame->intensity[to] = frame->intensity[from];
     if (frame->holes)
         move_holes(frame, to, from);
 }
 
-/* Returns the number of those selected of the first n records. Only the CPU has counts of intensity. */
+/* Returns the number of those selected of the first n records. */
 static uint32_t select_records(const CclContext *context, CclFrame *frame, uint32_t n)
 {
     CclMeasuring measuring = { .width = frame->mask.width, .height = frame->mask.height };
@@ -71,7 +73,8 @@ static uint32_t select_records(const CclContext *context, CclFrame *frame, uint3
     frame->table.n_hole_rows = 0;
     for (uint32_t i = 0; i < n; i++) {
         ccl_measure_next(&measuring, &frame->records[i], frame->shape ? &frame->shape[i] : NULL,
-                         frame->hull ? &frame->hull[i] : NULL, frame->holes ? &frame->holes[i] : NULL, NULL);
+                         frame->hull ? &frame->hull[i] : NULL, frame->holes ? &frame->holes[i] : NULL,
+                         frame->intensity ? &frame->intensity[i] : NULL);
         const bool keeps = ccl_selection_keeps(frame->selection, &measuring);
         context->renamed[i + 1] = keeps ? n_kept + 1 : 0;
         if (keeps)

@@ -40,6 +40,7 @@ static CclStatus stage(CclContext *context, CclFrame *ccl_frame)
     vars->keep_all = ccl_keeps_all(&vars->limits);
     CudaMaskForm form;
     CCL_TRY(cuda_stage_mask(context, slot, mask, &form, vars));
+    CCL_TRY(cuda_stage_picture(context, slot, mask));
     choose_labels(context, slot, ccl_frame, vars);
     vars->sets_flag = context->algorithm->sets_completion_flag && !frame->timing && !cuda_downloads_labels(slot) &&
                       !context->config.features && cuda_device_is_idle(context);

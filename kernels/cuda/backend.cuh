@@ -184,6 +184,15 @@ typedef struct CudaHoles {
     GlobalPointer<CudaHole> listed; /* the first of them, at most CUDA_LISTED_HOLES */
     GlobalPointer<CudaHole> sums;   /* all of them, in device memory: as many as a mask can have */
 } CudaHoles;
+/* CclPicture, for kernels. */
+typedef struct __align__(16) CudaPicture
+{
+    GlobalPointer<const uint8_t> luma, chroma[2]; /* in device memory, at any address */
+    size_t stride, chroma_stride;
+    uint32_t chroma_step, shift_x, shift_y;
+    uint32_t wide; /* 1: samples have 16 bits; 0: 8 bits */
+}
+CudaPicture;
 
 /* Memory for the counts of CclConfig.features; NULL without them. */
 typedef struct CudaCounts {
@@ -192,6 +201,8 @@ typedef struct CudaCounts {
     CudaHulls hulls;
     CclHullCounts *hull; /* as shape */
     CudaHoles holes;
+    CclIntensityCounts *intensity_sums, *intensity; /* the same */
+    CudaPicture *picture;                           /* of the slot, in device memory */
 } CudaCounts;
 
 /* Of CudaHoles. */

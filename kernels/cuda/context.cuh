@@ -13,7 +13,7 @@
  *     batch
  *     launch
  *     stage
- *     pack
+ *     pack  samples
  *     replay  upload  hole_rows
  *     engine
  *     methods (label/, runs/, published/), and the kernels that they share
@@ -58,7 +58,16 @@ typedef struct CudaStreamSlot {
     CclShapeCounts *shape_sums; /* CudaCounts.shape_sums */
     CudaHulls hulls;
     CudaHoles holes;            /* the part of a stream slot */
+    CclIntensityCounts *intensity_sums;
 } CudaStreamSlot;
+
+/* The picture of a slot, with CCL_FEATURE_INTENSITY. */
+typedef struct CudaSamples {
+    CudaPicture *description;                /* page-locked; CudaCounts.picture on the device */
+    uint8_t *device, *pinned;                /* samples that are uploaded; NULL until first needed */
+    size_t device_size, pinned_size;         /* of these, in bytes: the largest picture so far */
+    CudaMemory device_memory, pinned_memory; /* of these */
+} CudaSamples;
 
 /* A slot of the ring: one frame in flight. */
 typedef struct CudaSlot {
@@ -78,6 +87,9 @@ typedef struct CudaSlot {
     cudaEvent_t uploaded, produced, computed, done; /* NULL until first needed */
     cudaEvent_t upload_start, upload_end;           /* with timing, and to measure the bus */
     bool uploads, is_produced;                      /* the kernels wait for `uploaded`, for `produced` */
+    CudaSamples samples;
+    cudaEvent_t picture_produced; /* NULL until first needed */
+    bool picture_is_produced;     /* the kernels wait for it too */
     /* The host packs rows from bits.n_rows on, in row chunks. */
     bool packs_meanwhile; /* packs after the launch; the form is CUDA_BITS_ASSEMBLED or CUDA_BITS_AWAITED */
     CclPool *helpers;
@@ -255,7 +267,7 @@ CclStatus cuda_upload_staged(const CudaContext *cuda, const CudaSlot *slot, size
 CclStatus cuda_upload_pinned(const CudaContext *cuda, const CudaSlot *slot, const CclMask *mask, size_t pitch);
 /* Records an event in the producer's stream, after its work on the mask. */
 CclStatus cuda_mark_producer(CudaSlot *slot, const CclMask *mask);
-/* Later kernels in the stream wait for the upload and the producer. */
+/* Later kernels in the stream wait for the upload and the producers. */
 CclStatus cuda_stream_awaits_mask(const CudaSlot *slot, cudaStream_t stream);
 
 /* ---------------------------------------------------------------- pack.cu */
@@ -268,6 +280,12 @@ void cuda_plan_packing(CudaSlot *slot, const CclMask *mask, uint32_t first, uint
 void cuda_pack(CudaContext *cuda, CudaSlot *slot);
 void cuda_begin_packing(CudaContext *cuda, CudaSlot *slot);
 void cuda_end_packing(CudaContext *cuda, CudaSlot *slot);
+
+/* ---------------------------------------------------------------- samples.cu */
+
+/* With CCL_FEATURE_INTENSITY: puts the picture of a staged mask where kernels can read it, or begins to. */
+CclStatus cuda_stage_picture(CclContext *context, CudaSlot *slot, const CclMask *mask);
+void cuda_free_samples(CudaSamples *samples);
 
 /* ---------------------------------------------------------------- stage.cu */
 

@@ -72,18 +72,22 @@ static CclStatus open_memory(CclContext *context, CudaSlot *slot, CclFrame *ccl_
     return CCL_OK;
 }
 
-static CclStatus open_counts(CclContext *context, CudaSlot *slot, CclFrame *ccl_frame)
+static CclStatus open_shape(CclContext *context, CudaCounts *counts, CclFrame *ccl_frame)
 {
-    CudaCounts *const counts = &slot->frame.counts;
-    if (context->config.features & CCL_FEATURE_SHAPE) {
-        CCL_TRY(cuda_pinned_alloc(context, (void **)&ccl_frame->shape, context->capacity * sizeof(CclShapeCounts)));
-        CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&counts->shape, ccl_frame->shape, 0));
-    }
-    if (context->config.features & CCL_FEATURE_HULL) {
-        CCL_TRY(cuda_pinned_alloc(context, (void **)&ccl_frame->hull, context->capacity * sizeof(CclHullCounts)));
-        CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&counts->hull, ccl_frame->hull, 0));
-    }
-    return context->config.features & CCL_FEATURE_HOLES ? cuda_open_holes(context, slot) : CCL_OK;
+    if (!(context->config.features & CCL_FEATURE_SHAPE))
+        return CCL_OK;
+    CCL_TRY(cuda_pinned_alloc(context, (void **)&ccl_frame->shape, context->capacity * sizeof(CclShapeCounts)));
+    CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&counts->shape, ccl_frame->shape, 0));
+    return CCL_OK;
+}
+
+static CclStatus open_hull(CclContext *context, CudaCounts *counts, CclFrame *ccl_frame)
+{
+    if (!(context->config.features & CCL_FEATURE_HULL))
+        return CCL_OK;
+    CCL_TRY(cuda_pinned_alloc(context, (void **)&ccl_frame->hull, context->capacity * sizeof(CclHullCounts)));
+    CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&counts->hull, ccl_frame->hull, 0));
+    return CCL_OK;
 }
 
 /* A row has at most a component for every two pixels. */
@@ -110,9 +114,26 @@ static CclStatus open_stream_slot_counts(CclContext *context, CudaStreamSlot *st
 {
     if (context->config.features & CCL_FEATURE_SHAPE)
         CCL_TRY(cuda_device_alloc(context, (void **)&stream_slot->shape_sums, context->capacity * sizeof(CclShapeCounts), true));
+    if (context->config.features & CCL_FEATURE_INTENSITY)
+        CCL_TRY(cuda_device_alloc(context, (void **)&stream_slot->intensity_sums,
+                                  context->capacity * sizeof(CclIntensityCounts), true));
     if (context->config.features & CCL_FEATURE_HULL)
         CCL_TRY(open_hulls(context, &stream_slot->hulls));
     return context->config.features & CCL_FEATURE_HOLES ? open_inverse(context, &stream_slot->holes) : CCL_OK;
+}
+
+static CclStatus open_intensity(CclContext *context, CudaSlot *slot, CclFrame *ccl_frame)
+{
+    const size_t size = align(context->capacity * sizeof(CclIntensityCounts));
+    CudaCounts *const counts = &slot->frame.counts;
+    uint8_t *host;
+    if (!(context->config.features & CCL_FEATURE_INTENSITY))
+        return CCL_OK;
+    CCL_TRY(cuda_pinned_alloc(context, (void **)&host, size + sizeof(CudaPicture)));
+    ccl_frame->intensity = (CclIntensityCounts *)host;
+    slot->samples.description = (CudaPicture *)(host + size);
+    CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&counts->intensity, host, 0));
+    return cuda_device_alloc(context, (void **)&counts->picture, sizeof(CudaPicture), false);
 }
 
 static CclStatus open_slot(CclContext *context, CudaSlot *slot, CclFrame *ccl_frame)
@@ -128,7 +149,11 @@ static CclStatus open_slot(CclContext *context, CudaSlot *slot, CclFrame *ccl_fr
     frame->loop = context->algorithm->iterative ? &cuda_context(context)->loop : NULL;
     ccl_frame->slot = frame;
     CCL_TRY(open_memory(context, slot, ccl_frame));
-    CCL_TRY(open_counts(context, slot, ccl_frame));
+    CCL_TRY(open_shape(context, &frame->counts, ccl_frame));
+    CCL_TRY(open_intensity(context, slot, ccl_frame));
+    CCL_TRY(open_hull(context, &frame->counts, ccl_frame));
+    if (context->config.features & CCL_FEATURE_HOLES)
+        CCL_TRY(cuda_open_holes(context, slot));
 
     if (frame->timing) {
         CCL_CUDA_TRY(cudaEventCreate(&slot->upload_start));
@@ -242,8 +267,8 @@ CclStatus cuda_open(CclContext *context)
 
 static void close_slot(CudaSlot *slot)
 {
-    cudaEvent_t events[] = { slot->uploaded, slot->produced, slot->computed, slot->done, slot->upload_start,
-                             slot->upload_end };
+    cudaEvent_t events[] = { slot->uploaded, slot->produced,     slot->picture_produced, slot->computed,
+                             slot->done,     slot->upload_start, slot->upload_end };
     for (cudaEvent_t event : events)
         if (event)
             cudaEventDestroy(event);
@@ -253,6 +278,7 @@ static void close_slot(CudaSlot *slot)
     cuda_close_holes(slot);
     for (CudaReplay &replay : slot->replays)
         cuda_graph_drop(&replay.graph);
+    cuda_free_samples(&slot->samples);
     if (slot->ticket.frame)
         ccl_ticket_clear(&slot->ticket);
 }

@@ -24,7 +24,7 @@
  *
  *     keep     components that pass get the numbers
  *
- * Features add steps before measure and after rows: shape.cu, hull.cu, holes.cu.
+ * Features add steps before measure and after rows: shape.cu, intensity.cu, hull.cu, holes.cu.
  *
  * Frames of a batch are launched together: every kernel then has a list of them. If only their tables are wanted, and the
  * device has clusters of blocks, one kernel takes all steps: cluster/block.cuh.
@@ -175,6 +175,8 @@ static CclStatus launch_counts(CudaFrame *frame, const Alone &jobs, const Grids 
 {
     if (frame->counts.shape)
         CCL_TRY(launch_count_shape(frame, jobs, grids.measure, eight, filtered));
+    if (frame->counts.intensity)
+        CCL_TRY(launch_sum_intensity(frame, jobs, grids.measure, filtered));
     if (frame->counts.hull)
         CCL_TRY(launch_find_extents(frame, jobs, grids.measure, filtered));
     return grids.inverse ? launch_find_holes(frame, jobs, *grids.inverse, eight, filtered) : CCL_OK;
@@ -189,6 +191,8 @@ static CclStatus launch_written_counts(CudaFrame *frame, const Alone &jobs, dim3
 {
     if (frame->counts.shape)
         CCL_TRY(launch_write_shape(frame, jobs, grid));
+    if (frame->counts.intensity)
+        CCL_TRY(launch_write_intensity(frame, jobs, grid));
     return frame->counts.hull ? launch_find_hulls(frame, jobs) : CCL_OK;
 }
 
@@ -377,7 +381,7 @@ const CclAlgorithm ccl_cuda_runs = {
     .info = { .name = "runs", .title = "Runs of bit rows as union-find nodes", .paper = NULL,
               .backend = CCL_BACKEND_CUDA, .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8 },
     .unit = "run",
-    .features_counted = CCL_FEATURE_SHAPE | CCL_FEATURE_HULL | CCL_FEATURE_HOLES,
+    .features_counted = CCL_FEATURE_SHAPE | CCL_FEATURE_HULL | CCL_FEATURE_HOLES | CCL_FEATURE_INTENSITY,
     .takes_bits = true,
     .sets_completion_flag = true,
     .awaited_rows = awaited_rows,
