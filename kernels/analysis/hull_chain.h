@@ -62,8 +62,8 @@ CCL_HOST_DEVICE static inline uint32_t right_chain(const CclExtent *rows, uint32
 }
 
 /* The same of the left side, from its lower end upwards: line 0 is below the last row. */
-CCL_HOST_DEVICE static inline uint32_t left_chain(const CclExtent *rows, uint32_t n_rows, uint32_t y0, uint32_t from,
-                                                  uint32_t to, Point *chain)
+CCL_HOST_DEVICE static inline uint32_t left_chain(const CclExtent *rows, uint32_t n_rows, uint32_t y0, uint32_t from, uint32_t to,
+                                                  Point *chain)
 {
     uint32_t n = 0, before = from ? rows[n_rows - from].left : UINT16_MAX;
     for (uint32_t i = n_rows - from + 1; i-- > n_rows + 1 - to;) {

@@ -154,15 +154,16 @@ typedef struct CudaLoop {
 
 /* Device memory of a stream slot for CCL_FEATURE_HULL. A line is a row of a component's corners. */
 typedef struct CudaHulls {
-    GlobalPointer<uint32_t> heights; /* [label - 1]; all zero between frames, like extents and n_lines */
-    GlobalPointer<uint32_t> places;  /* [label - 1]: its first line */
-    GlobalPointer<uint32_t> extents; /* [line] */
-    GlobalPointer<uint32_t> n_lines; /* the number of lines in use */
+    GlobalPointer<uint32_t> heights;      /* [label - 1]; all zero between frames, like extents and n_lines */
+    GlobalPointer<uint32_t> places;       /* [label - 1]: its first line */
+    GlobalPointer<uint32_t> extents;      /* [line] */
+    GlobalPointer<uint32_t> n_lines;      /* the number of lines in use */
     GlobalPointer<CclCornerPoint> points; /* two for each line */
 } CudaHulls;
 
 /* A component of the inverse mask. */
-typedef struct __align__(16) CudaHole {
+typedef struct __align__(16) CudaHole
+{
     uint32_t area, area_filled;
     uint32_t columns;   /* x1 << 16 | complement of x0 */
     uint32_t not_first; /* complement of y << 16 | x of the first pixel */
@@ -170,7 +171,8 @@ typedef struct __align__(16) CudaHole {
     uint32_t parent; /* before the filter; ~0: it is no hole */
     uint32_t label;  /* of the parent in the table; 0: none */
     uint32_t reserved;
-} CudaHole;
+}
+CudaHole;
 
 #define CUDA_LISTED_HOLES 4096u /* of CudaHoles.listed */
 

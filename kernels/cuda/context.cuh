@@ -57,7 +57,7 @@ typedef struct CudaStreamSlot {
     StageBuffers stages;        /* methods with label() only */
     CclShapeCounts *shape_sums; /* CudaCounts.shape_sums */
     CudaHulls hulls;
-    CudaHoles holes;            /* the part of a stream slot */
+    CudaHoles holes; /* the part of a stream slot */
     CclIntensityCounts *intensity_sums;
 } CudaStreamSlot;
 
@@ -98,9 +98,9 @@ typedef struct CudaSlot {
 
     CclTicket ticket; /* with an engine */
 
-    CudaHole *h_holes;      /* with CCL_FEATURE_HOLES: listed ones, in pinned memory */
+    CudaHole *h_holes; /* with CCL_FEATURE_HOLES: listed ones, in pinned memory */
     const uint32_t *h_n_holes;
-    CudaHole *more_holes;   /* space for all others */
+    CudaHole *more_holes; /* space for all others */
 
     CudaReplay replays[CUDA_MASK_FORMS]; /* [CudaShape.form], like last_shapes */
     CudaShape last_shapes[CUDA_MASK_FORMS];

@@ -115,8 +115,8 @@ static CclStatus open_stream_slot_counts(CclContext *context, CudaStreamSlot *st
     if (context->config.features & CCL_FEATURE_SHAPE)
         CCL_TRY(cuda_device_alloc(context, (void **)&stream_slot->shape_sums, context->capacity * sizeof(CclShapeCounts), true));
     if (context->config.features & CCL_FEATURE_INTENSITY)
-        CCL_TRY(cuda_device_alloc(context, (void **)&stream_slot->intensity_sums,
-                                  context->capacity * sizeof(CclIntensityCounts), true));
+        CCL_TRY(cuda_device_alloc(context, (void **)&stream_slot->intensity_sums, context->capacity * sizeof(CclIntensityCounts),
+                                  true));
     if (context->config.features & CCL_FEATURE_HULL)
         CCL_TRY(open_hulls(context, &stream_slot->hulls));
     return context->config.features & CCL_FEATURE_HOLES ? open_inverse(context, &stream_slot->holes) : CCL_OK;

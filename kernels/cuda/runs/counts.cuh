@@ -117,8 +117,9 @@ __device__ static inline RunPixels pixels_of(const CountTile &tile, uint32_t ent
     const uint32_t at = entry >> 6 & 0xff;
     const uint64_t *const here = word_around(tile, at);
     const uint64_t below = strips ? here[AROUND_COLUMNS] : 0, span = span_of(here[0] | below, entry & 63);
-    return RunPixels{ here, { here[0] & span, below & span }, blockIdx.x * 2048 + at % 32 * 64,
-                      blockIdx.y * TILE_ROWS + at / 32 };
+    return RunPixels{
+        here, { here[0] & span, below & span }, blockIdx.x * 2048 + at % 32 * 64, blockIdx.y * TILE_ROWS + at / 32
+    };
 }
 
 /* Calls visit(place, pixels) for the runs of a thread whose component has a place below n_places. */

@@ -105,16 +105,14 @@ static __global__ void __launch_bounds__(COUNT_THREADS) find_boxes(const Listed 
         add_pixels(&box, run.rows[0], run.x, run.y);
         add_pixels(&box, run.rows[1], run.x, run.y + 1);
     };
-    visit_runs(CountTile{ plan, bases, words, false, false }, plan.runs + (size_t)tile_at * TILE_RUNS, n_listed, ~0u,
-               visit);
+    visit_runs(CountTile{ plan, bases, words, false, false }, plan.runs + (size_t)tile_at * TILE_RUNS, n_listed, ~0u, visit);
     if (id != ~0u)
         add_box(&holes.sums[id], box);
 }
 
 /* ---------------------------------------------------------------- parents */
 
-static __global__ void __launch_bounds__(COUNT_THREADS)
-    find_parents(const Alone jobs, const CudaHoles holes, const bool filtered)
+static __global__ void __launch_bounds__(COUNT_THREADS) find_parents(const Alone jobs, const CudaHoles holes, const bool filtered)
 {
     __shared__ uint32_t bases[MAX_CHUNKS];
     const Plan &plan = jobs.get().plan;
@@ -137,18 +135,20 @@ static __global__ void __launch_bounds__(COUNT_THREADS)
 
 /* ---------------------------------------------------------------- areas */
 
-/* The pixels of a hole in a row of a word: their number, and the ends at the parent minus the beginnings there. */
-__device__ static inline void add_areas(uint32_t areas[2], const CountTile &mask, const uint64_t *here, uint64_t pixels,
-                                        uint32_t word_x, uint32_t y, uint32_t parent)
+/* The pixels of a hole in one row of a run: their number, and the ends at the parent minus the beginnings there. */
+__device__ static inline void add_areas(uint32_t areas[2], const CountTile &mask, const RunPixels &run, uint32_t row,
+                                        uint32_t parent)
 {
-    const uint64_t left = here[0] << 1 | here[-1] >> 63, right = here[0] >> 1 | here[1] << 63;
+    const uint64_t *const here = run.here + row * AROUND_COLUMNS;
+    const uint64_t left = here[0] << 1 | here[-1] >> 63, right = here[0] >> 1 | here[1] << 63, pixels = run.rows[row];
+    const uint32_t y = run.y + row;
     areas[0] += __popcll(pixels);
     for (uint64_t firsts = pixels & ~left; firsts; firsts &= firsts - 1) {
-        const uint32_t x = word_x + __ffsll(firsts) - 1;
+        const uint32_t x = run.x + __ffsll(firsts) - 1;
         areas[1] -= id_of_pixel(mask, x - 1, y) == parent ? x : 0;
     }
     for (uint64_t lasts = pixels & ~right; lasts; lasts &= lasts - 1) {
-        const uint32_t x = word_x + __ffsll(lasts);
+        const uint32_t x = run.x + __ffsll(lasts);
         areas[1] += id_of_pixel(mask, x, y) == parent ? x : 0;
     }
 }
@@ -159,8 +159,7 @@ __device__ static inline void add_to_hole(CudaHole *to, const uint32_t areas[2])
     atomicAdd(&to->area_filled, areas[1]);
 }
 
-static __global__ void __launch_bounds__(COUNT_THREADS)
-    fill_holes(const Alone jobs, const Listed inverse, const CudaHoles holes)
+static __global__ void __launch_bounds__(COUNT_THREADS) fill_holes(const Alone jobs, const Listed inverse, const CudaHoles holes)
 {
     __shared__ uint32_t bases[MAX_CHUNKS], mask_bases[MAX_CHUNKS];
     __shared__ uint64_t words[AROUND_WORDS];
@@ -184,12 +183,11 @@ static __global__ void __launch_bounds__(COUNT_THREADS)
         }
         if (parent == NO_PARENT)
             return;
-        add_areas(areas, mask, run.here, run.rows[0], run.x, run.y, parent);
+        add_areas(areas, mask, run, 0, parent);
         if (run.rows[1])
-            add_areas(areas, mask, run.here + AROUND_COLUMNS, run.rows[1], run.x, run.y + 1, parent);
+            add_areas(areas, mask, run, 1, parent);
     };
-    visit_runs(tile, plan.runs + (size_t)tile_at * TILE_RUNS, n_listed, ~0u,
-               visit);
+    visit_runs(tile, plan.runs + (size_t)tile_at * TILE_RUNS, n_listed, ~0u, visit);
     if (parent != NO_PARENT)
         add_to_hole(&holes.sums[id], areas);
 }
@@ -205,8 +203,7 @@ static __global__ void __launch_bounds__(COUNT_THREADS) list_holes(const CudaHol
 
 /* ---------------------------------------------------------------- launch */
 
-template <bool EIGHT>
-static CclStatus launch_inverse(CudaFrame *frame, const Listed &inverse, const InverseLaunch &launch)
+template <bool EIGHT> static CclStatus launch_inverse(CudaFrame *frame, const Listed &inverse, const InverseLaunch &launch)
 {
     CudaShape shape = frame->shape;
     shape.form = CUDA_BITS;

@@ -7,8 +7,8 @@
  *     heights    runs -> the first and last row of each component
  *     places     heights -> a place for the extents of its rows
  *     extents    runs -> the columns of each component in each row
- *     hulls      extents -> chains of corners -> CclHullCounts, with the functions of the CPU. A warp takes a component: half of it
- *                the right side, half the left. Each lane makes a chain of some rows, and these are joined to one.
+ *     hulls      extents -> chains of corners -> CclHullCounts, with the functions of the CPU. A warp takes a component: half of
+ *                it the right side, half the left. Each lane makes a chain of some rows, and these are joined to one.
  *
  * The first three run before measure, the last one when the table is complete. It clears what they have filled.
  */
@@ -21,8 +21,7 @@
 
 /* ---------------------------------------------------------------- runs */
 
-static __global__ void __launch_bounds__(COUNT_THREADS)
-    find_heights(const Alone jobs, const CudaHulls hulls, bool filtered)
+static __global__ void __launch_bounds__(COUNT_THREADS) find_heights(const Alone jobs, const CudaHulls hulls, bool filtered)
 {
     __shared__ uint32_t bases[MAX_CHUNKS];
     __shared__ uint64_t words[AROUND_WORDS];
@@ -40,14 +39,13 @@ static __global__ void __launch_bounds__(COUNT_THREADS)
         rows = at == place ? united(rows, range) : range;
         place = at;
     };
-    visit_runs(CountTile{ plan, bases, words, false, filtered }, plan.runs + (size_t)tile_at * TILE_RUNS, n_listed,
-               plan.capacity, visit);
+    visit_runs(CountTile{ plan, bases, words, false, filtered }, plan.runs + (size_t)tile_at * TILE_RUNS, n_listed, plan.capacity,
+               visit);
     if (rows)
         add_range(&hulls.heights[place], rows);
 }
 
-static __global__ void __launch_bounds__(COUNT_THREADS)
-    find_extents(const Alone jobs, const CudaHulls hulls, bool filtered)
+static __global__ void __launch_bounds__(COUNT_THREADS) find_extents(const Alone jobs, const CudaHulls hulls, bool filtered)
 {
     __shared__ uint32_t bases[MAX_CHUNKS];
     __shared__ uint64_t words[AROUND_WORDS];
@@ -64,15 +62,16 @@ static __global__ void __launch_bounds__(COUNT_THREADS)
             const uint64_t pixels = run.rows[i];
             if (!pixels)
                 continue;
-            const uint32_t at = first_row + run.y + i, range = range_of(run.x + __ffsll(pixels) - 1, run.x + 64 - __clzll(pixels));
+            const uint32_t at = first_row + run.y + i,
+                           range = range_of(run.x + __ffsll(pixels) - 1, run.x + 64 - __clzll(pixels));
             if (at != row && columns)
                 add_range(&hulls.extents[row], columns);
             columns = at == row ? united(columns, range) : range;
             row = at;
         }
     };
-    visit_runs(CountTile{ plan, bases, words, false, filtered }, plan.runs + (size_t)tile_at * TILE_RUNS, n_listed,
-               plan.capacity, visit);
+    visit_runs(CountTile{ plan, bases, words, false, filtered }, plan.runs + (size_t)tile_at * TILE_RUNS, n_listed, plan.capacity,
+               visit);
     if (columns)
         add_range(&hulls.extents[row], columns);
 }

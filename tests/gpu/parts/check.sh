@@ -20,7 +20,8 @@ part_check() {
         # runs.cu then takes strips of two rows in all tiles, not only in those with very many runs, and small page-locked
         # masks too are packed by device and caller.
         check "checkccl, strips, shared masks" 300 env CCL_TEST_STRIPS=1 CCL_TEST_SHARED=60 \
-            "$checkccl" --backend=cuda --algorithm=runs --quick --connectivity=8 --suite=table,labels,features,intensity,hull,holes
+            "$checkccl" --backend=cuda --algorithm=runs --quick --connectivity=8 \
+            --suite=table,labels,features,intensity,hull,holes
         # If launches block, kernels that wait for rows that the host packs after the launch time out.
         check "checkccl, launches that block, shared masks" 300 env CUDA_LAUNCH_BLOCKING=1 CCL_TEST_TIMEOUTS=1 CCL_TEST_SHARED=60 \
             "$checkccl" --backend=cuda --algorithm=runs --quick --suite=repeat

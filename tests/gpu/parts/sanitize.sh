@@ -54,10 +54,10 @@ part_sanitize() {
     export CCL_TEST_CROWDED=1
     for list in "memcheck labels, racecheck clusters" \
         "racecheck api" \
-        "racecheck features, racecheck batch, memcheck api, memcheck strips" \
-        "racecheck labels, memcheck features, memcheck clusters" \
+        "racecheck features, racecheck batch, memcheck api, memcheck strips, racecheck holes, memcheck holes" \
+        "racecheck labels, memcheck features, memcheck clusters, racecheck hull, memcheck hull" \
         "racecheck table, memcheck volume, memcheck table, memcheck batch, memcheck crowd, memcheck little" \
-        "racecheck volume, racecheck strips, racecheck little, memcheck meanwhile, racecheck hull, memcheck hull, racecheck holes, memcheck holes"; do
+        "racecheck volume, racecheck strips, racecheck little, memcheck meanwhile"; do
         echo "$list" | tr ',' '\n' | while read -r tool suite; do
             sanitize_suite "$tool" "$suite"
         done &
