@@ -64,33 +64,6 @@ GST_START_TEST (test_password)
 
 GST_END_TEST;
 
-/* A certificate for `name`, signed by itself. */
-static void
-make_certificate (const gchar * stem, const gchar * name)
-{
-  gchar *key = g_strdup_printf ("%s/%s.key", broker_folder, stem);
-  gchar *certificate = g_strdup_printf ("%s/%s.pem", broker_folder, stem);
-  gchar *subject = g_strdup_printf ("/CN=%s", name), *alternative = g_strdup_printf ("subjectAltName=DNS:%s", name);
-  const gchar *const arguments[] = { openssl_path, "req", "-x509", "-newkey", "ec", "-pkeyopt",
-    "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", subject, "-addext", alternative, "-keyout", key,
-    "-out", certificate, NULL
-  };
-
-  run_program (arguments);
-  g_chmod (key, 0644);
-  g_free (key);
-  g_free (certificate);
-  g_free (subject);
-  g_free (alternative);
-}
-
-static gchar *
-tls_settings (const gchar * certificate)
-{
-  return g_strdup_printf (OPEN_TO_ALL "\ncertfile %s/%s.pem\nkeyfile %s/%s.key", broker_folder, certificate,
-      broker_folder, certificate);
-}
-
 /* Nobody listens at first: libmosquitto does not notice by itself when TLS was to come next. */
 GST_START_TEST (test_tls_broker_starts_later)
 {

@@ -163,6 +163,7 @@ cclmqttsink_suite (void)
   suite_add_tcase (suite, mqtt_security_tests ());
   suite_add_tcase (suite, mqtt_version_tests ());
   suite_add_tcase (suite, mqtt_session_tests ());
+  suite_add_tcase (suite, mqtt_trust_tests ());
   return suite;
 }
 

@@ -47,5 +47,6 @@ TCase *mqtt_setting_tests (void);
 TCase *mqtt_security_tests (void);
 TCase *mqtt_version_tests (void);
 TCase *mqtt_session_tests (void);
+TCase *mqtt_trust_tests (void);
 
 #endif

@@ -116,6 +116,32 @@ start_broker_at (const gchar * address, guint port, const gchar * settings)
   return broker;
 }
 
+void
+make_certificate (const gchar * stem, const gchar * name)
+{
+  gchar *key = g_strdup_printf ("%s/%s.key", broker_folder, stem);
+  gchar *certificate = g_strdup_printf ("%s/%s.pem", broker_folder, stem);
+  gchar *subject = g_strdup_printf ("/CN=%s", name), *alternative = g_strdup_printf ("subjectAltName=DNS:%s", name);
+  const gchar *const arguments[] = { openssl_path, "req", "-x509", "-newkey", "ec", "-pkeyopt",
+    "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", subject, "-addext", alternative, "-keyout", key,
+    "-out", certificate, NULL
+  };
+
+  run_program (arguments);
+  g_chmod (key, 0644);
+  g_free (key);
+  g_free (certificate);
+  g_free (subject);
+  g_free (alternative);
+}
+
+gchar *
+tls_settings (const gchar * certificate)
+{
+  return g_strdup_printf (OPEN_TO_ALL "\ncertfile %s/%s.pem\nkeyfile %s/%s.key", broker_folder, certificate,
+      broker_folder, certificate);
+}
+
 GSubprocess *
 start_tls_server (guint port, const gchar * version, const gchar * certificate)
 {

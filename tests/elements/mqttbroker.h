@@ -39,6 +39,10 @@ GSubprocess *start_broker_at (const gchar * address, guint port, const gchar * s
 GSubprocess *start_broker (guint port, const gchar * settings);
 void stop_program (GSubprocess * process);
 
+/* A certificate for `name`, signed by itself: STEM.pem and STEM.key. The broker's settings with it; g_free() */
+void make_certificate (const gchar * stem, const gchar * name);
+gchar *tls_settings (const gchar * stem);
+
 /* openssl's TLS server, which takes this version alone ("-tls1_1") and writes to its output what it hears. */
 GSubprocess *start_tls_server (guint port, const gchar * version, const gchar * certificate);
 

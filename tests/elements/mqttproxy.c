@@ -27,7 +27,7 @@ write_all (GSocketConnection * to, const guint8 * data, gsize size)
   return g_output_stream_write_all (g_io_stream_get_output_stream (G_IO_STREAM (to)), data, size, NULL, NULL, NULL);
 }
 
-/* What the client says. FALSE: the end. */
+/* What one side says. FALSE: the end. */
 static gboolean
 pass_bytes (GSocketConnection * from, GSocketConnection * to)
 {
@@ -79,8 +79,22 @@ serve (MqttProxy * self, GSocketConnection * client, GSocketConnection * broker)
     if (ends[0].revents)
       goes_on = pass_bytes (client, broker);
     if (goes_on && ends[1].revents)
-      goes_on = pass_packet (self, broker, client);
+      goes_on = self->is_opaque ? pass_bytes (broker, client) : pass_packet (self, broker, client);
   }
+}
+
+/* The client gets no answer. */
+static void
+hang (MqttProxy * self)
+{
+  gboolean hangs;
+
+  do {
+    g_usleep (10000);
+    g_mutex_lock (&self->lock);
+    hangs = self->hangs && !g_cancellable_is_cancelled (self->stop);
+    g_mutex_unlock (&self->lock);
+  } while (hangs);
 }
 
 static gpointer
@@ -89,7 +103,7 @@ run (gpointer data)
   MqttProxy *const self = data;
   GSocketClient *const sockets = g_socket_client_new ();
   GSocketConnection *client;
-  gboolean refuses;
+  gboolean refuses, hangs;
 
   g_socket_client_set_enable_proxy (sockets, FALSE);    /* see accepts_connections() */
   while ((client = g_socket_listener_accept (self->listener, NULL, self->stop, NULL))) {
@@ -98,10 +112,13 @@ run (gpointer data)
 
     g_mutex_lock (&self->lock);
     self->cuts = FALSE;
-    self->n_connections++;
     refuses = self->refuses;
+    hangs = self->hangs;
+    self->n_connections += !refuses && !hangs;
     g_mutex_unlock (&self->lock);
-    if (broker && !refuses)
+    if (hangs)
+      hang (self);
+    else if (broker && !refuses)
       serve (self, client, broker);
     g_clear_object (&client);
     if (broker)
@@ -111,23 +128,37 @@ run (gpointer data)
   return NULL;
 }
 
-MqttProxy *
-start_proxy (guint port, guint broker_port)
+static MqttProxy *
+start (guint port, guint broker_port, gboolean is_opaque)
 {
   MqttProxy *const self = g_new0 (MqttProxy, 1);
+  GSocketAddress *const wanted = g_inet_socket_address_new_from_string ("127.0.0.1", port);
+  GSocketAddress *got = NULL;
 
-  self->port = port;
-  if (port) {
-    self->listener = g_socket_listener_new ();
-    fail_unless (g_socket_listener_add_inet_port (self->listener, (guint16) port, NULL, NULL));
-  } else {
-    self->listener = new_listener (&self->port);
-  }
+  self->listener = g_socket_listener_new ();
+  fail_unless (g_socket_listener_add_address (self->listener, wanted, G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_TCP, NULL,
+          &got, NULL));
+  self->port = g_inet_socket_address_get_port (G_INET_SOCKET_ADDRESS (got));
+  g_object_unref (wanted);
+  g_object_unref (got);
   self->broker_port = broker_port;
+  self->is_opaque = is_opaque;
   self->stop = g_cancellable_new ();
   g_mutex_init (&self->lock);
   self->thread = g_thread_new ("proxy", run, self);
   return self;
+}
+
+MqttProxy *
+start_proxy (guint port, guint broker_port)
+{
+  return start (port, broker_port, FALSE);
+}
+
+MqttProxy *
+start_opaque_proxy (guint port, guint broker_port)
+{
+  return start (port, broker_port, TRUE);
 }
 
 void
@@ -155,6 +186,14 @@ set_proxy_refuses (MqttProxy * self, gboolean refuses)
 {
   g_mutex_lock (&self->lock);
   self->refuses = refuses;
+  g_mutex_unlock (&self->lock);
+}
+
+void
+set_proxy_hangs (MqttProxy * self, gboolean hangs)
+{
+  g_mutex_lock (&self->lock);
+  self->hangs = hangs;
   g_mutex_unlock (&self->lock);
 }
 

@@ -14,22 +14,26 @@ typedef struct
   GThread *thread;
   guint port;                   /* for the client */
   guint broker_port;
+  gboolean is_opaque;           /* it reads no packets, so that TLS passes */
 
   GMutex lock;
   /* Under `lock`. */
   gboolean drops_completions;   /* PUBCOMP, which ends a message of QoS 2 */
   gboolean cuts;                /* the present connection */
   gboolean refuses;             /* closes each connection at once */
-  guint n_connections, n_dropped;
+  gboolean hangs;               /* answers to no connection */
+  guint n_connections, n_dropped;       /* connections that it passed on, and completions */
 } MqttProxy;
 
-/* `port`: for the client; 0: any. */
+/* At 127.0.0.1 alone. `port`: for the client; 0: any. */
 MqttProxy *start_proxy (guint port, guint broker_port);
+MqttProxy *start_opaque_proxy (guint port, guint broker_port);
 void stop_proxy (MqttProxy * proxy);
 
 /* For the connections from now on. */
 void set_proxy_drops_completions (MqttProxy * proxy, gboolean drops);
 void set_proxy_refuses (MqttProxy * proxy, gboolean refuses);
+void set_proxy_hangs (MqttProxy * proxy, gboolean hangs);
 void cut_proxy (MqttProxy * proxy);
 guint proxy_connections (MqttProxy * proxy);
 

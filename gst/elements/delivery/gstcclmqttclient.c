@@ -196,9 +196,16 @@ gst_ccl_mqtt_client_begins_again (GstCclMqttConnection * self)
 }
 
 /* A broker whose port is closed was restarted. It may have restored an older state of the session, and would then confirm
- * messages that it does not have. */
+ * messages that it does not have. No other failure to connect says this about the broker. */
 void
-gst_ccl_mqtt_client_check_session (GstCclMqttConnection * self, gboolean was_connected, gboolean is_away)
+gst_ccl_mqtt_client_give_up_session (GstCclMqttConnection * self)
+{
+  self->resumes = FALSE;
+  self->n_silent = 0;
+}
+
+void
+gst_ccl_mqtt_client_check_session (GstCclMqttConnection * self, gboolean was_connected)
 {
   gboolean has_answered;
 
@@ -207,8 +214,6 @@ gst_ccl_mqtt_client_check_session (GstCclMqttConnection * self, gboolean was_con
   g_mutex_unlock (&self->lock);
   if (was_connected)
     self->n_silent = has_answered ? 0 : self->n_silent + 1;
-  if (is_away || self->n_silent > MAX_SILENT) {
-    self->resumes = FALSE;
-    self->n_silent = 0;
-  }
+  if (self->n_silent > MAX_SILENT)
+    gst_ccl_mqtt_client_give_up_session (self);
 }

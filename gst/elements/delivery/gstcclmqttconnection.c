@@ -277,9 +277,10 @@ finish_connection (GstCclMqttConnection * self, gboolean connected)
   while (mosquitto_loop (self->client, LOOP_TIMEOUT_MS, 1) == MOSQ_ERR_SUCCESS && g_get_monotonic_time () < end);
 }
 
-/* The error of a socket that is writable but not connected; 0: it is connected. */
+/* The error of a socket that is writable but not connected; 0: it is connected. A socket reports its error once. With TLS
+ * libmosquitto may have read it, and left it in errno. */
 static gint
-failure_of (gint descriptor)
+failure_of (gint descriptor, gint saved_errno)
 {
   struct sockaddr_storage peer;
   socklen_t size = sizeof peer, reason_size = sizeof (gint);
@@ -287,20 +288,21 @@ failure_of (gint descriptor)
 
   if (getsockopt (descriptor, SOL_SOCKET, SO_ERROR, &reason, &reason_size))
     return errno;
-  /* The socket reports its error once. With TLS libmosquitto may have read it already. */
-  return !reason && getpeername (descriptor, (struct sockaddr *) &peer, &size) ? ECONNREFUSED : reason;
+  if (reason || !getpeername (descriptor, (struct sockaddr *) &peer, &size))
+    return reason;
+  return saved_errno && saved_errno != EINPROGRESS && saved_errno != EAGAIN ? saved_errno : ENOTCONN;
 }
 
 /* Waits until the connection is made, or the element stops. Returns 0, or the errno of the failure. */
 static gint
-wait_for_connection (GstCclMqttConnection * self)
+wait_for_connection (GstCclMqttConnection * self, gint saved_errno)
 {
   const gint64 end = g_get_monotonic_time () + CONNECT_TIME;
   struct pollfd descriptor = {.fd = mosquitto_socket (self->client),.events = POLLOUT };
 
   while (!is_stopping (self)) {
     if (poll (&descriptor, 1, LOOP_TIMEOUT_MS) > 0)
-      return failure_of (descriptor.fd);
+      return failure_of (descriptor.fd, saved_errno);
     if (g_get_monotonic_time () >= end)
       return ETIMEDOUT;
   }
@@ -347,6 +349,13 @@ serve (GstCclMqttConnection * self, gboolean * was_connected, gint * saved_errno
   return result;
 }
 
+/* Whether the broker last let the client in by this family of addresses. */
+static gboolean
+is_family_of_broker (const GstCclMqttConnection * self, const gchar * local)
+{
+  return g_strcmp0 (self->local, local) == 0;
+}
+
 /* Connects from a local address, and serves the connection. */
 static gint
 connect_once (GstCclMqttConnection * self, const gchar * local, gboolean * was_connected, gint * saved_errno)
@@ -361,13 +370,17 @@ connect_once (GstCclMqttConnection * self, const gchar * local, gboolean * was_c
       (int) self->settings->keep_alive, local);
   *saved_errno = errno;
   if (result == MOSQ_ERR_SUCCESS) {
-    *saved_errno = wait_for_connection (self);
+    *saved_errno = wait_for_connection (self, *saved_errno);
     if (*saved_errno)
       result = MOSQ_ERR_ERRNO;
   }
   if (result == MOSQ_ERR_SUCCESS) {
     self->is_reached = TRUE;
     result = serve (self, was_connected, saved_errno);
+    if (*was_connected)
+      self->local = local;
+  } else if (result == MOSQ_ERR_ERRNO && *saved_errno == ECONNREFUSED && is_family_of_broker (self, local)) {
+    gst_ccl_mqtt_client_give_up_session (self);
   }
   if (result == MOSQ_ERR_KEEPALIVE && !*was_connected) {        /* mosquitto_strerror() does not know it */
     *saved_errno = ETIMEDOUT;
@@ -413,7 +426,7 @@ connect_either (GstCclMqttConnection * self, gboolean * was_connected, gint * sa
   if (n < 2 || first != MOSQ_ERR_ERRNO || *saved_errno == ECONNRESET || *was_connected || is_stopping (self))
     return first;
   second = connect_once (self, local[1], was_connected, &second_errno);
-  if (second == MOSQ_ERR_ERRNO && second_errno != ECONNRESET && !*was_connected)
+  if (second == MOSQ_ERR_ERRNO && second_errno != ECONNRESET && !*was_connected && !is_family_of_broker (self, local[1]))
     return first;               /* report the failure of the preferred family */
   *saved_errno = second_errno;
   return second;
@@ -483,7 +496,7 @@ run_connection (gpointer data)
     if (gst_ccl_mqtt_client_begins_again (self) || change_version (self, result, was_connected))
       continue;
     report_end (self, result, saved_errno, was_connected);
-    gst_ccl_mqtt_client_check_session (self, was_connected, result == MOSQ_ERR_ERRNO && saved_errno == ECONNREFUSED);
+    gst_ccl_mqtt_client_check_session (self, was_connected);
     if (was_connected)
       pause = FIRST_PAUSE;
     /* At once, because a broker that was restarted is not back yet. */
@@ -553,6 +566,7 @@ gst_ccl_mqtt_connection_start (GstCclMqttConnection * self, GstCclDelivery * del
 {
   self->delivery = delivery;
   self->is_stopping = self->resumes = FALSE;
+  self->local = NULL;
   self->thread = g_thread_new ("cclmqttsink", run_connection, self);
 }
 

@@ -67,6 +67,7 @@ struct _GstCclMqttConnection
   gboolean is_reached;          /* somebody listens at the address */
   gboolean is_accepted;         /* the broker has just let it in */
   gint refusal;                 /* the broker's code if not; 0: none */
+  const gchar *local;           /* static: the wildcard address of the family by which it last did; NULL: never */
   gint64 connected_at;          /* time */
   gboolean has_warned;          /* of settings without an effect */
 
@@ -127,8 +128,11 @@ void gst_ccl_mqtt_client_disconnect (GstCclMqttConnection * connection);
 /* Inside, after the end of a connection: whether to connect at once, with another client. */
 gboolean gst_ccl_mqtt_client_begins_again (GstCclMqttConnection * connection);
 
-/* Inside, after the end of a connection: gives up a session that cannot be trusted. */
-void gst_ccl_mqtt_client_check_session (GstCclMqttConnection * connection, gboolean was_connected, gboolean is_away);
+/* Inside: the session cannot be trusted, because the broker's port is closed. */
+void gst_ccl_mqtt_client_give_up_session (GstCclMqttConnection * connection);
+
+/* Inside, after the end of a connection: gives up the session after too many connections without an answer. */
+void gst_ccl_mqtt_client_check_session (GstCclMqttConnection * connection, gboolean was_connected);
 
 /* Inside: the broker's answer to a message. */
 void gst_ccl_mqtt_connection_take_answer (GstCclMqttConnection * connection, gint number, gint code);
