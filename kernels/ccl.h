@@ -187,7 +187,7 @@ typedef enum CclMemory {
  *     chroma   the sample (x >> shift_x, y >> shift_y) belongs to pixel (x, y). Planes of their own have a step of 1, one plane
  *              of both has a step of 2
  *
- * Memory: HOST or PINNED; any address and any stride.
+ * Memory: a CPU context takes HOST and PINNED, a CUDA context all three; any address and any stride.
  * Owner:  the caller, with the mask: alive and unchanged until the frame is collected.
  */
 typedef struct CclPicture {
@@ -198,6 +198,8 @@ typedef struct CclPicture {
     size_t chroma_stride;      /* bytes from row to row, of both */
     unsigned chroma_step;      /* samples from one to the next: 1 or 2 */
     unsigned shift_x, shift_y; /* 0 to 2 */
+    CclMemory memory;          /* of luma and chroma */
+    void *producer_stream;     /* DEVICE: as for CclMask */
 } CclPicture;
 
 /*
