@@ -72,8 +72,9 @@ typedef struct CclAlgorithm {
     const char *kind;       /* the same: "iterative" if the literature says so; NULL: depends on `iterative` */
     double bytes_per_pixel; /* the same, CUDA with label(): workspace_size() per pixel; checkccl compares the two */
     bool first_pixel_roots;
-    bool takes_maps; /* labels label maps: CCL_FOREGROUND_EQUAL */
-    unsigned features_counted; /* CCL_FEATURE_...: which of them it counts */
+    unsigned features_counted; /* CCL_FEATURE_...: which of them it counts in masks */
+    bool takes_maps;           /* labels label maps: CCL_FOREGROUND_EQUAL */
+    unsigned map_features;     /* the same of label maps */
     bool takes_bits; /* CUDA: can read masks as bits, and reads a mask about once, so that it may be read over the bus */
     bool sets_completion_flag; /* CUDA: with CudaVars.sets_flag it may set CudaResult.complete */
     /* CUDA, with takes_bits: the first kernel itself waits for the bits of a mask of this size that the host packs. Returns the

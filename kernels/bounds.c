@@ -41,7 +41,7 @@ CclStatus ccl_check_mask(const CclConfig *config, const CclMask *mask)
     return ccl_check_memory(config->backend, mask->memory, "mask");
 }
 
-CclStatus ccl_check_picture(const CclMask *mask)
+CclStatus ccl_check_picture(const CclConfig *config, const CclMask *mask)
 {
     const CclPicture *const p = mask->picture;
     if (!p || !p->luma || p->sample_size > 2)
@@ -49,6 +49,7 @@ CclStatus ccl_check_picture(const CclMask *mask)
     const size_t size = p->sample_size == 2 ? 2 : 1;
     if (p->stride < mask->width * size)
         return ccl_fail(CCL_ERROR_ARGUMENT, "picture stride %zu is shorter than a row of %u pixels", p->stride, mask->width);
+    CCL_TRY(ccl_check_memory(config->backend, p->memory, "picture"));
     if (!p->chroma[0] && !p->chroma[1])
         return CCL_OK;
     if (!p->chroma[0] || !p->chroma[1] || p->chroma_step < 1 || p->chroma_step > 2 || p->shift_x > 2 || p->shift_y > 2)

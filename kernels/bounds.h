@@ -18,7 +18,7 @@ CclStatus ccl_check_connectivity(CclConnectivity connectivity);
 CclStatus ccl_check_memory(CclBackendKind backend, CclMemory memory, const char *what);
 CclStatus ccl_check_mask(const CclConfig *config, const CclMask *mask);
 /* The picture of a mask; NULL is none. */
-CclStatus ccl_check_picture(const CclMask *mask);
+CclStatus ccl_check_picture(const CclConfig *config, const CclMask *mask);
 CclStatus ccl_check_labels(const CclConfig *config, const CclMask *mask, const CclLabels *labels);
 /* Everything in a configuration but whether the build has the backend and the method. */
 CclStatus ccl_check_config(const CclConfig *config);

@@ -84,10 +84,11 @@ bool ccl_backend_built(CclBackendKind backend);
 /* ---------------------------------------------------------------- context */
 
 /* Groups of measures beyond the basic table, for CclConfig.features. They cost nothing unless they are set. */
-#define CCL_FEATURE_SHAPE (1u << 0) /* CclTable.shape: holes and perimeters */
-#define CCL_FEATURE_HULL  (1u << 1) /* CclTable.hull: convex hull, diameters, smallest rectangle */
-#define CCL_FEATURE_HOLES (1u << 2) /* CclTable.holes and hole_rows: each hole, and filled areas */
-#define CCL_FEATURE_INTENSITY (1u << 3) /* CclTable.intensity: of the picture that CclMask.picture has */
+#define CCL_FEATURE_SHAPE     (1u << 0)  /* CclTable.shape: holes and perimeters */
+#define CCL_FEATURE_HULL      (1u << 1)  /* CclTable.hull: convex hull, diameters, smallest rectangle */
+#define CCL_FEATURE_HOLES     (1u << 2)  /* CclTable.holes and hole_rows: each hole, and filled areas */
+#define CCL_FEATURE_INTENSITY (1u << 3)  /* CclTable.intensity: of the picture that CclMask.picture has */
+#define CCL_FEATURE_TABLE     (1u << 31) /* the basic table: only in ccl_features() */
 
 /* SIMD tiers of the CPU backend, for CclConfig.cpu_flags. Plain C is always there. */
 #define CCL_CPU_SSE2   (1u << 0)
@@ -109,11 +110,19 @@ typedef enum CclForeground {
     CCL_FOREGROUND_EQUAL,         /* a label map: every value but the background's; only equal values connect */
 } CclForeground;
 
+/*
+ * What a backend does with masks of this foreground, or with volumes of them: CCL_FEATURE_TABLE if it labels them, and
+ * CCL_FEATURE_... for each group that it counts. 0 also where this build does not have the backend.
+ *
+ * algorithm: a name of the table; NULL or "auto": any method.
+ */
+unsigned ccl_features(CclBackendKind backend, const char *algorithm, CclForeground foreground, bool volume);
+
 typedef struct CclConfig {
     CclBackendKind backend;
     const char *algorithm; /* a name of the table; NULL or "auto": the fastest for backend and connectivity */
     CclConnectivity connectivity;
-    CclForeground foreground;  /* EQUAL: only on the CPU */
+    CclForeground foreground;  /* EQUAL: with backends of which ccl_features() says so */
     unsigned background_value; /* EQUAL: of the pixels that are background */
     uint32_t max_width;        /* largest mask, 1..CCL_MAX_SIZE each way */
     uint32_t max_height;
@@ -124,7 +133,7 @@ typedef struct CclConfig {
     uint32_t volume;         /* 0: a context for single masks. Else one for volumes of at most this many frames, at
                               * most CCL_MAX_FRAMES and CCL_MAX_VOXELS / (max_width * max_height):
                               * ccl_volume_add() */
-    unsigned features;       /* CCL_FEATURE_...: for single masks; on CUDA only SHAPE, with the method runs */
+    unsigned features;       /* CCL_FEATURE_...: for single masks, of ccl_features() */
     bool labels;             /* ccl_submit() will be given label images */
     bool selects;            /* ccl_submit() will be given filters with a selection */
     bool timing;             /* measure CclTable.upload_us and kernel_us, and the steps */
@@ -178,7 +187,7 @@ typedef enum CclMemory {
  *     chroma   the sample (x >> shift_x, y >> shift_y) belongs to pixel (x, y). Planes of their own have a step of 1, one plane
  *              of both has a step of 2
  *
- * Memory: HOST or PINNED; any address and any stride.
+ * Memory: a CPU context takes HOST and PINNED, a CUDA context all three; any address and any stride.
  * Owner:  the caller, with the mask: alive and unchanged until the frame is collected.
  */
 typedef struct CclPicture {
@@ -189,6 +198,8 @@ typedef struct CclPicture {
     size_t chroma_stride;      /* bytes from row to row, of both */
     unsigned chroma_step;      /* samples from one to the next: 1 or 2 */
     unsigned shift_x, shift_y; /* 0 to 2 */
+    CclMemory memory;          /* of luma and chroma */
+    void *producer_stream;     /* DEVICE: as for CclMask */
 } CclPicture;
 
 /*

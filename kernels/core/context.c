@@ -34,6 +34,26 @@ bool ccl_backend_built(CclBackendKind backend)
     return false;
 }
 
+/* What it counts in masks or in label maps; 0: it does not label them. */
+static unsigned features_of(const CclAlgorithm *algorithm, CclForeground foreground)
+{
+    if (foreground == CCL_FOREGROUND_EQUAL)
+        return algorithm->takes_maps ? algorithm->map_features | CCL_FEATURE_TABLE : 0;
+    return algorithm->features_counted | CCL_FEATURE_TABLE;
+}
+
+unsigned ccl_features(CclBackendKind backend, const char *algorithm, CclForeground foreground, bool volume)
+{
+    unsigned features = 0;
+    for (unsigned i = 0; ccl_algorithms[i]; i++) {
+        const CclAlgorithmInfo *const info = &ccl_algorithms[i]->info;
+        const bool fits = !algorithm || !strcmp(algorithm, "auto") || !strcmp(algorithm, info->name);
+        if (info->backend == backend && info->volume == volume && fits)
+            features |= features_of(ccl_algorithms[i], foreground);
+    }
+    return features;
+}
+
 static CclStatus choose_algorithm(const CclConfig *config, const CclAlgorithm **algorithm)
 {
     const bool any = !config->algorithm || !strcmp(config->algorithm, "auto");
@@ -49,11 +69,12 @@ static CclStatus choose_algorithm(const CclConfig *config, const CclAlgorithm **
             other_kind = candidate;
             continue;
         }
-        if (config->foreground == CCL_FOREGROUND_EQUAL && !candidate->takes_maps) {
+        const unsigned features = features_of(candidate, config->foreground);
+        if (!features) {
             without_maps = candidate;
             continue;
         }
-        if (config->features & ~candidate->features_counted) {
+        if (config->features & ~features) {
             without_features = without_features ? without_features : candidate;
             continue;
         }
@@ -71,7 +92,7 @@ static CclStatus choose_algorithm(const CclConfig *config, const CclAlgorithm **
                         backend_name(config->backend), any ? "auto" : config->algorithm);
     if (without_features)
         return ccl_fail(CCL_ERROR_UNSUPPORTED, "the %s backend has no features 0x%x with algorithm \"%s\"",
-                        backend_name(config->backend), config->features & ~without_features->features_counted,
+                        backend_name(config->backend), config->features & ~features_of(without_features, config->foreground),
                         any ? "auto" : config->algorithm);
     if (other_kind && !any)
         return ccl_fail(CCL_ERROR_UNSUPPORTED, "algorithm \"%s\" labels %s", other_kind->info.name,

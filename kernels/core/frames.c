@@ -21,7 +21,7 @@ static CclStatus check_submission(const CclContext *context, const CclMask *mask
         filter->border != CCL_BORDER_DROP)
         return ccl_fail(CCL_ERROR_ARGUMENT, "border rule %d does not exist", (int)filter->border);
     if (context->config.features & CCL_FEATURE_INTENSITY)
-        CCL_TRY(ccl_check_picture(mask));
+        CCL_TRY(ccl_check_picture(&context->config, mask));
     if (labels && !context->config.labels)
         return ccl_fail(CCL_ERROR_ARGUMENT, "the context was made without label images");
     if (labels)

@@ -40,6 +40,7 @@ static CclStatus stage(CclContext *context, CclFrame *ccl_frame)
     vars->keep_all = ccl_keeps_all(&vars->limits);
     CudaMaskForm form;
     CCL_TRY(cuda_stage_mask(context, slot, mask, &form, vars));
+    CCL_TRY(cuda_stage_picture(context, slot, mask));
     choose_labels(context, slot, ccl_frame, vars);
     vars->sets_flag = context->algorithm->sets_completion_flag && !frame->timing && !cuda_downloads_labels(slot) &&
                       !context->config.features && cuda_device_is_idle(context);
@@ -153,6 +154,8 @@ static CclStatus collect_frame(CclContext *context, CclFrame *ccl_frame)
         table->n_found = slot->h_result->n_found;
         table->n_kept = slot->h_result->n_kept;
         note_density(cuda, (CudaDensity)slot->h_result->density);
+        if (context->config.features & CCL_FEATURE_HOLES)
+            CCL_TRY(cuda_collect_holes(context, slot));
     }
     if (context->config.timing)
         CCL_TRY(read_times(context, slot, table));

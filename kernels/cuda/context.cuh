@@ -13,8 +13,8 @@
  *     batch
  *     launch
  *     stage
- *     pack
- *     replay  upload
+ *     pack  samples
+ *     replay  upload  hole_rows
  *     engine
  *     methods (label/, runs/, published/), and the kernels that they share
  *     context  steps
@@ -56,7 +56,18 @@ typedef struct CudaStreamSlot {
     void *workspace;
     StageBuffers stages;        /* methods with label() only */
     CclShapeCounts *shape_sums; /* CudaCounts.shape_sums */
+    CudaHulls hulls;
+    CudaHoles holes; /* the part of a stream slot */
+    CclIntensityCounts *intensity_sums;
 } CudaStreamSlot;
+
+/* The picture of a slot, with CCL_FEATURE_INTENSITY. */
+typedef struct CudaSamples {
+    CudaPicture *description;                /* page-locked; CudaCounts.picture on the device */
+    uint8_t *device, *pinned;                /* samples that are uploaded; NULL until first needed */
+    size_t device_size, pinned_size;         /* of these, in bytes: the largest picture so far */
+    CudaMemory device_memory, pinned_memory; /* of these */
+} CudaSamples;
 
 /* A slot of the ring: one frame in flight. */
 typedef struct CudaSlot {
@@ -76,6 +87,9 @@ typedef struct CudaSlot {
     cudaEvent_t uploaded, produced, computed, done; /* NULL until first needed */
     cudaEvent_t upload_start, upload_end;           /* with timing, and to measure the bus */
     bool uploads, is_produced;                      /* the kernels wait for `uploaded`, for `produced` */
+    CudaSamples samples;
+    cudaEvent_t picture_produced; /* NULL until first needed */
+    bool picture_is_produced;     /* the kernels wait for it too */
     /* The host packs rows from bits.n_rows on, in row chunks. */
     bool packs_meanwhile; /* packs after the launch; the form is CUDA_BITS_ASSEMBLED or CUDA_BITS_AWAITED */
     CclPool *helpers;
@@ -83,6 +97,10 @@ typedef struct CudaSlot {
     BitsJob bits;
 
     CclTicket ticket; /* with an engine */
+
+    CudaHole *h_holes; /* with CCL_FEATURE_HOLES: listed ones, in pinned memory */
+    const uint32_t *h_n_holes;
+    CudaHole *more_holes; /* space for all others */
 
     CudaReplay replays[CUDA_MASK_FORMS]; /* [CudaShape.form], like last_shapes */
     CudaShape last_shapes[CUDA_MASK_FORMS];
@@ -249,7 +267,7 @@ CclStatus cuda_upload_staged(const CudaContext *cuda, const CudaSlot *slot, size
 CclStatus cuda_upload_pinned(const CudaContext *cuda, const CudaSlot *slot, const CclMask *mask, size_t pitch);
 /* Records an event in the producer's stream, after its work on the mask. */
 CclStatus cuda_mark_producer(CudaSlot *slot, const CclMask *mask);
-/* Later kernels in the stream wait for the upload and the producer. */
+/* Later kernels in the stream wait for the upload and the producers. */
 CclStatus cuda_stream_awaits_mask(const CudaSlot *slot, cudaStream_t stream);
 
 /* ---------------------------------------------------------------- pack.cu */
@@ -262,6 +280,12 @@ void cuda_plan_packing(CudaSlot *slot, const CclMask *mask, uint32_t first, uint
 void cuda_pack(CudaContext *cuda, CudaSlot *slot);
 void cuda_begin_packing(CudaContext *cuda, CudaSlot *slot);
 void cuda_end_packing(CudaContext *cuda, CudaSlot *slot);
+
+/* ---------------------------------------------------------------- samples.cu */
+
+/* With CCL_FEATURE_INTENSITY: puts the picture of a staged mask where kernels can read it, or begins to. */
+CclStatus cuda_stage_picture(CclContext *context, CudaSlot *slot, const CclMask *mask);
+void cuda_free_samples(CudaSamples *samples);
 
 /* ---------------------------------------------------------------- stage.cu */
 
@@ -285,6 +309,13 @@ const uint32_t *cuda_completion_flag(const CudaSlot *slot);
 /* ---------------------------------------------------------------- batch.cu */
 
 extern const CclSchedulerDevice cuda_batch_calls; /* `device` is a CudaEngine */
+
+/* ---------------------------------------------------------------- hole_rows.cu */
+
+CclStatus cuda_open_holes(CclContext *context, CudaSlot *slot);
+void cuda_close_holes(CudaSlot *slot);
+/* After the frame's kernels, and after the counts of its table. */
+CclStatus cuda_collect_holes(const CclContext *context, CudaSlot *slot);
 
 /* ---------------------------------------------------------------- open.cu */
 

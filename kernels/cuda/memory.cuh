@@ -7,8 +7,8 @@
 
 #include "devices.cuh"
 
-#define CUDA_MAX_DEVICE_BLOCKS 48u
-#define CUDA_MAX_PINNED_BLOCKS 12u
+#define CUDA_MAX_DEVICE_BLOCKS 72u
+#define CUDA_MAX_PINNED_BLOCKS 24u
 
 typedef struct CudaMemory {
     const char *owner;                 /* for messages */

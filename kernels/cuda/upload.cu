@@ -69,6 +69,8 @@ CclStatus cuda_stream_awaits_mask(const CudaSlot *slot, cudaStream_t stream)
 {
     if (slot->is_produced)
         CCL_CUDA_TRY(cudaStreamWaitEvent(stream, slot->produced, 0));
+    if (slot->picture_is_produced)
+        CCL_CUDA_TRY(cudaStreamWaitEvent(stream, slot->picture_produced, 0));
     if (slot->uploads)
         CCL_CUDA_TRY(cudaStreamWaitEvent(stream, slot->uploaded, 0));
     return CCL_OK;

@@ -77,6 +77,49 @@ static void check_wrong_connectivity(Session *session)
     }
 }
 
+static void check_feature(Session *session, const CclConfig *config, bool has)
+{
+    CclContext *context;
+    if (!has) {
+        new_fails(session, config, CCL_ERROR_UNSUPPORTED, config->volume ? "volumes have no features" : "has no features 0x");
+    } else if (config->backend == CCL_BACKEND_CPU || device_count()) {
+        check(session, ccl_context_new(config, &context) == CCL_OK, "%s with features 0x%x: %s", config->algorithm,
+              config->features, ccl_error_message());
+        ccl_context_free(context);
+    }
+}
+
+/* A context takes the features that ccl_features() has, and no others. */
+static void check_features_of(Session *session, CclConfig config)
+{
+    const unsigned has = ccl_features(config.backend, config.algorithm, config.foreground, config.volume != 0);
+    if (!(has & CCL_FEATURE_TABLE))
+        new_fails(session, &config, CCL_ERROR_UNSUPPORTED, "labels no label maps");
+    for (unsigned feature = CCL_FEATURE_SHAPE; has && feature <= CCL_FEATURE_INTENSITY; feature <<= 1) {
+        config.features = feature;
+        check_feature(session, &config, has & feature);
+    }
+}
+
+static void check_features_of_all(Session *session)
+{
+    const CclAlgorithmInfo *info;
+    CclConfig config = ccl_config_default();
+    config.max_width = config.max_height = 10;
+    for (unsigned i = 0; (info = ccl_algorithm(i)); i++) {
+        config.backend = info->backend;
+        config.algorithm = info->name;
+        config.volume = info->volume;
+        config.connectivity = info->connectivity & CCL_CONNECT_8 ? CCL_CONNECT_8 : CCL_CONNECT_4;
+        config.foreground = CCL_FOREGROUND_THRESHOLD;
+        check_features_of(session, config);
+        config.foreground = CCL_FOREGROUND_EQUAL;
+        check_features_of(session, config);
+    }
+    check(session, !ccl_features(CCL_BACKEND_CPU, "no-such-method", CCL_FOREGROUND_THRESHOLD, false), "features of no method");
+    check(session, ccl_features(CCL_BACKEND_CPU, NULL, CCL_FOREGROUND_EQUAL, true) == CCL_FEATURE_TABLE, "volumes of maps");
+}
+
 void check_config_errors(Session *session, const Subject *subject)
 {
     const CclConfig good = small_config(subject);
@@ -104,11 +147,10 @@ void check_config_errors(Session *session, const Subject *subject)
     WRONG(algorithm, "", CCL_ERROR_UNSUPPORTED, "\"\"");
     WRONG(features, 1u << 31, CCL_ERROR_ARGUMENT, "features 0x80000000");
     if (good.backend == CCL_BACKEND_CUDA)
-        WRONG(features, CCL_FEATURE_HULL, CCL_ERROR_UNSUPPORTED, "CUDA backend has no features 0x2");
-    if (good.backend == CCL_BACKEND_CUDA)
         WRONG(device, device_count(), CCL_ERROR_NO_DEVICE, "device");
 #undef WRONG
     check_wrong_connectivity(session);
+    check_features_of_all(session);
 }
 
 void check_no_cuda(Session *session)

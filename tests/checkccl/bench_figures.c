@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include "bench_state.h"
+#include "device.h"
 #include "pictures.h"
 
 #include "backend.h"
@@ -146,16 +147,48 @@ CclContext *open_context(const Bench *bench, const Subject *subject, unsigned de
     return context;
 }
 
+/* The picture for masks in this memory, in the same. */
+static const CclPicture *picture_in(const Bench *bench, CclMemory memory)
+{
+    static struct {
+        CclPicture picture;
+        uint32_t width, height;
+    } copies[3];
+    const CclPicture *const plain = picture_plain(PICTURE_I420, bench->width, bench->height);
+    const uint8_t *const luma = plain->luma, *const chroma = plain->chroma[1];
+    const size_t size = (size_t)(chroma - luma) + picture_chroma_size(bench->height, 1) * plain->chroma_stride;
+    CclPicture *const copy = &copies[memory].picture;
+    if (memory == CCL_MEMORY_HOST)
+        return plain;
+    if (copies[memory].width == bench->width && copies[memory].height == bench->height)
+        return copy;
+    uint8_t *const to = must_have(memory == CCL_MEMORY_PINNED ? ccl_pinned_alloc(size, 0) : device_alloc(size));
+    if (copy->luma && memory == CCL_MEMORY_PINNED)
+        ccl_pinned_free((void *)copy->luma);
+    else if (copy->luma)
+        device_free((void *)copy->luma);
+    if (memory == CCL_MEMORY_PINNED)
+        memcpy(to, luma, size);
+    else
+        device_upload(to, luma, size);
+    *copy = *plain;
+    copy->luma = to;
+    for (unsigned k = 0; k < 2; k++)
+        copy->chroma[k] = to + ((const uint8_t *)plain->chroma[k] - luma);
+    copy->memory = memory;
+    copies[memory].width = bench->width, copies[memory].height = bench->height;
+    return copy;
+}
+
 CclMask mask_at(const Bench *bench, const void *data, CclMemory memory)
 {
-    const CclPicture *const picture = memory == CCL_MEMORY_HOST ? picture_plain(PICTURE_I420, bench->width, bench->height) : NULL;
     return (CclMask){
         .data = data,
         .stride = bench->width,
         .width = bench->width,
         .height = bench->height,
         .memory = memory,
-        .picture = picture,
+        .picture = picture_in(bench, memory),
     };
 }
 

@@ -64,6 +64,7 @@ static double time_streams(BenchStream *streams, unsigned n_streams, unsigned n_
     pthread_barrier_t all;
     double sum = 0;
     pthread_barrier_init(&all, NULL, n_streams + 1);
+    (void)mask_at(streams->bench, NULL, streams->masks->memory); /* makes the picture, which threads then only read */
     device_synchronize();
     for (unsigned i = 0; i < n_streams; i++) {
         streams[i].n = n_each;

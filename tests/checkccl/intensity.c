@@ -3,6 +3,7 @@
 
 /* Intensity: the reference against its definitions, every CPU method against the reference, and the measures that follow from
  * the sums. */
+#include "device.h"
 #include "group.h"
 #include "judge.h"
 #include "patterns.h"
@@ -209,13 +210,63 @@ static void check_errors(Session *session)
     WRONG(shift_x, 3, "shifts of 3");
     WRONG(shift_y, 3, "and 3");
     WRONG(chroma_stride, 19, "chroma stride 19");
+    WRONG(memory, CCL_MEMORY_DEVICE, "CPU backend cannot reach a picture in device memory");
+    WRONG(memory, 3, "memory kind 3 of the picture does not exist");
 #undef WRONG
     ccl_context_free(context);
+}
+
+/* ---------------------------------------------------------------- a late picture */
+
+/* The picture is written late by a stream of the caller's. */
+static void check_producer(Session *session, const Subject *subject)
+{
+    enum { WIDTH = 90, HEIGHT = 70, SIZE = WIDTH * HEIGHT, VALUE = 200 };
+    static uint8_t pixels[SIZE], samples[SIZE];
+    CclConfig config = subject->config;
+    CclContext *context;
+    config.max_width = WIDTH, config.max_height = HEIGHT;
+    config.features = CCL_FEATURE_INTENSITY;
+    if (!check(session, ccl_context_new(&config, &context) == CCL_OK, "%s: %s", subject->name, ccl_error_message()))
+        return;
+    void *const late = device_alloc(SIZE), *const source = device_alloc(SIZE), *const stream = device_stream_new();
+    memset(pixels, 1, SIZE);
+    memset(samples, VALUE, SIZE);
+    device_upload(source, samples, SIZE);
+    memset(samples, 0, SIZE);
+
+    const CclPicture picture = { .luma = late, .stride = WIDTH, .memory = CCL_MEMORY_DEVICE, .producer_stream = stream };
+    const CclMask mask = { .data = pixels, .stride = WIDTH, .width = WIDTH, .height = HEIGHT, .picture = &picture };
+    CclTable table;
+    bool ok = true;
+    for (unsigned i = 0; i < 5 && ok; i++) { /* emulated streams take turns at random */
+        device_upload(late, samples, SIZE);
+        device_delayed_copy(stream, late, source, SIZE, 3000);
+        ok = ccl_submit(context, &mask, NULL, NULL) == CCL_OK && ccl_collect(context, &table) == CCL_OK &&
+             table.n_components == 1 && table.intensity[0].sum == SIZE * VALUE;
+        device_synchronize();
+    }
+    check(session, ok, "%s: does not wait for the picture's producer", subject->name);
+
+    device_stream_free(stream);
+    device_free(late);
+    device_free(source);
+    ccl_context_free(context);
+}
+
+static void check_producers(Session *session)
+{
+    for (unsigned s = 0; s < session->n_subjects; s++) {
+        const Subject *const subject = &session->subjects[s];
+        if (subject->config.backend == CCL_BACKEND_CUDA && subject->features_counted & CCL_FEATURE_INTENSITY)
+            check_producer(session, subject);
+    }
 }
 
 void check_intensity(Session *session)
 {
     check_errors(session);
+    check_producers(session);
     check_group_patterns(session, &group);
     judge_runs(session);
     judge_layouts(session);

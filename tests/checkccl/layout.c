@@ -262,17 +262,18 @@ static void draw_samples(Block *block, const Case *c, const PictureRow *rows)
                          block->shadow + block->before + y * block->stride);
 }
 
+/* block->memory says where. */
 static const uint8_t *place_samples(Block *block, const Case *c, const PictureRow *rows, uint32_t height)
 {
     const Layout *const layout = &c->layout;
     const size_t row = picture_row_size(rows);
-    block_shape(block, layout, CCL_MEMORY_HOST, &(Rows){ layout->offset, row, layout->mask_pad, height });
+    block_shape(block, layout, block->memory, &(Rows){ layout->offset, row, layout->mask_pad, height });
     draw_samples(block, c, rows);
     block_send(block);
     return block->place + block->before;
 }
 
-static const CclPicture *prepare_picture(Slot *slot, const Case *c)
+static const CclPicture *prepare_picture(Slot *slot, const Case *c, CclMemory memory)
 {
     const PictureKind *const kind = &picture_kinds[c->picture];
     const uint32_t width = c->image->width, height = c->image->height;
@@ -280,6 +281,7 @@ static const CclPicture *prepare_picture(Slot *slot, const Case *c)
     CclPicture *const picture = &slot->picture;
 
     *picture = picture_of_kind(kind);
+    picture->memory = slot->luma.memory = slot->chroma[0].memory = slot->chroma[1].memory = memory;
     picture->luma = place_samples(&slot->luma, c, &(PictureRow){ kind, PICTURE_LUMA, 0, width }, height);
     picture->stride = slot->luma.stride;
     if (kind->chroma == PICTURE_GRAY)
@@ -318,7 +320,7 @@ void layout_prepare(unsigned slot, const Case *c, CclBackendKind backend, CclMas
         .threshold = layout->threshold,
         .invert = layout->invert,
         .memory = s->mask.memory,
-        .picture = c->features & CCL_FEATURE_INTENSITY && backend == CCL_BACKEND_CPU ? prepare_picture(s, c) : NULL,
+        .picture = c->features & CCL_FEATURE_INTENSITY ? prepare_picture(s, c, memory_for(backend, layout->labels_memory)) : NULL,
     };
 
     memset(labels, 0, sizeof *labels);

@@ -87,7 +87,7 @@ static void add_subject(Session *session, const Options *options, const CclAlgor
     subject->config.cpu_flags = v->cpu_flags;
     subject->config.threads = v->threads;
     subject->config.shared = v->shared;
-    subject->features_counted = ((const CclAlgorithm *)info)->features_counted;
+    subject->features_counted = ccl_features(info->backend, info->name, CCL_FOREGROUND_THRESHOLD, info->volume);
     subject->every = options->every > 1 && !v->every ? options->every : v->every * thinner;
     subject->every_of_many = v->every_of_many * thinner;
     subject->max_pixels = max_pixels_for(info, session->quick);
@@ -139,8 +139,8 @@ static void add_bench_subject(Session *session, const Options *options, const Cc
     for (unsigned i = 0; i < sizeof groups / sizeof *groups; i++) {
         if (!options->features || !named_in(options->features, groups[i].name))
             continue;
-        if (groups[i].features & ~((const CclAlgorithm *)info)->features_counted ||
-            (groups[i].foreground && !((const CclAlgorithm *)info)->takes_maps))
+        const unsigned counted = ccl_features(info->backend, info->name, groups[i].foreground, info->volume);
+        if ((groups[i].features | CCL_FEATURE_TABLE) & ~counted)
             continue;
         Variant with = *variant;
         snprintf(name, sizeof name, "%.24s %s", variant->name, groups[i].name);
@@ -148,6 +148,7 @@ static void add_bench_subject(Session *session, const Options *options, const Cc
         add_subject(session, options, info, connectivity, &with);
         session->subjects[session->n_subjects - 1].config.features = groups[i].features;
         session->subjects[session->n_subjects - 1].config.foreground = groups[i].foreground;
+        session->subjects[session->n_subjects - 1].features_counted = counted;
     }
 }
 

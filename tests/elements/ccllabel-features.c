@@ -262,34 +262,6 @@ GST_START_TEST (test_shape_travels)
 
 GST_END_TEST;
 
-/* Only the CPU has the group, so backend=cuda is a warning, with a GPU and without. */
-GST_START_TEST (test_shape_takes_the_cpu)
-{
-  Mask mask = shapes_mask ();
-  GstHarness *harness = gst_harness_new_parse ("ccllabel name=label features=shape");
-  GstBus *bus = watch_bus (harness);
-  GstElement *label = gst_bin_get_by_name (GST_BIN (harness->element), "label");
-  GstBuffer *buffer;
-
-  gst_element_set_state (label, GST_STATE_NULL);
-  gst_util_set_object_arg (G_OBJECT (label), "backend", "cuda");
-  gst_element_set_state (label, GST_STATE_PLAYING);
-  set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
-  for (guint k = 0; k < 3; k++) {
-    buffer = label_mask (harness, &mask, k);
-    check_shape (buffer, 3);
-    gst_buffer_unref (buffer);
-  }
-  assert_message (bus, GST_MESSAGE_WARNING, "The GPU does not measure features=shape");
-  assert_no_message (bus, GST_MESSAGE_WARNING);
-  gst_object_unref (label);
-  drop_bus (harness, bus);
-  gst_harness_teardown (harness);
-  mask_free (&mask);
-}
-
-GST_END_TEST;
-
 void
 ccllabel_add_features_tests (Suite * suite)
 {
@@ -302,6 +274,5 @@ ccllabel_add_features_tests (Suite * suite)
   tcase_add_loop_test (tests, test_holes_are_bounded, 0, 3);
   tcase_add_test (tests, test_shape_changes_while_playing);
   tcase_add_test (tests, test_shape_travels);
-  tcase_add_test (tests, test_shape_takes_the_cpu);
   suite_add_tcase (suite, tests);
 }

@@ -25,6 +25,9 @@ static unsigned passed, failed;
 static uint8_t picture[HEIGHT][WIDTH];
 static uint32_t right_labels[HEIGHT][WIDTH];
 static CclComponent right_rows[CAPACITY];
+static CclIntensityCounts right_intensity[CAPACITY];
+/* Of the mask's own pixels, for trials with CCL_FEATURE_INTENSITY. */
+static const CclPicture luma = { .luma = picture, .stride = WIDTH };
 static CclTable right_table;
 
 static bool check(bool good, const char *what, const char *call, unsigned n, const char *how)
@@ -44,6 +47,7 @@ typedef struct Trial {
     CclMemory memory;      /* of masks and label images */
     bool timing, shared;
     CclMotionMethod method; /* of the motion detector; FEEDBACK with chroma */
+    unsigned features;
 } Trial;
 
 typedef enum Result { RIGHT, WRONG, FAILED, NO_MASK /* ccl_pinned_alloc() said NULL */ } Result;
@@ -59,7 +63,9 @@ static Result frames(CclContext *context, const Trial *trial, CclStatus *status)
     for (unsigned i = 0; i < N_FRAMES && result == RIGHT; i++) {
         memcpy(mask, picture, sizeof picture);
         memset(labels, 0x77, sizeof right_labels);
-        const CclMask m = { .data = mask, .stride = WIDTH, .width = WIDTH, .height = HEIGHT, .memory = trial->memory };
+        const CclMask m = {
+            .data = mask, .stride = WIDTH, .width = WIDTH, .height = HEIGHT, .memory = trial->memory, .picture = &luma
+        };
         const CclLabels l = { .data = labels, .stride = WIDTH * 4, .memory = trial->memory };
         CclTable table;
         *status = ccl_submit(context, &m, NULL, &l);
@@ -69,7 +75,8 @@ static Result frames(CclContext *context, const Trial *trial, CclStatus *status)
             result = FAILED;
         else if (memcmp(labels, right_labels, sizeof right_labels) || table.n_found != right_table.n_found ||
                  table.n_components != right_table.n_components ||
-                 memcmp(table.components, right_rows, table.n_components * sizeof *right_rows))
+                 memcmp(table.components, right_rows, table.n_components * sizeof *right_rows) ||
+                 (table.intensity && memcmp(table.intensity, right_intensity, table.n_components * sizeof *right_intensity)))
             result = WRONG;
     }
     if (pinned) {
@@ -92,6 +99,7 @@ static Result label(const Trial *trial, CclStatus *status)
     config.labels = true;
     config.timing = trial->timing;
     config.shared = trial->shared;
+    config.features = trial->features;
     *status = ccl_context_new(&config, &context);
     if (*status != CCL_OK)
         return context ? WRONG : FAILED;
@@ -196,25 +204,28 @@ static void expect(const char *algorithm, unsigned connectivity)
     config.max_height = HEIGHT;
     config.max_components = CAPACITY;
     config.labels = true;
-    const CclMask m = { .data = picture, .stride = WIDTH, .width = WIDTH, .height = HEIGHT };
+    config.features = CCL_FEATURE_INTENSITY;
+    const CclMask m = { .data = picture, .stride = WIDTH, .width = WIDTH, .height = HEIGHT, .picture = &luma };
     const CclLabels l = { .data = &right_labels[0][0], .stride = WIDTH * 4 };
     if (ccl_context_new(&config, &context) != CCL_OK || ccl_analyze(context, &m, NULL, &l, &right_table) != CCL_OK)
         exit(2);
     memcpy(right_rows, right_table.components, right_table.n_components * sizeof *right_rows);
+    memcpy(right_intensity, right_table.intensity, right_table.n_components * sizeof *right_intensity);
     ccl_context_free(context);
 }
 
 int main(void)
 {
     static const Trial trials[] = {
-        { "runs", CCL_BACKEND_CUDA, "runs", CCL_MEMORY_HOST, false, false, CCL_MOTION_MOG2 },
-        { "runs, pinned memory", CCL_BACKEND_CUDA, "runs", CCL_MEMORY_PINNED, false, false, CCL_MOTION_MOG2 },
-        { "runs, pinned memory, engine", CCL_BACKEND_CUDA, "runs", CCL_MEMORY_PINNED, false, true, CCL_MOTION_MOG2 },
-        { "runs, pinned memory, timed", CCL_BACKEND_CUDA, "runs", CCL_MEMORY_PINNED, true, false, CCL_MOTION_MOG2 },
-        { "bke", CCL_BACKEND_CUDA, "bke", CCL_MEMORY_PINNED, false, false, CCL_MOTION_MOG2 },
-        { "ha4", CCL_BACKEND_CUDA, "ha4", CCL_MEMORY_HOST, false, false, CCL_MOTION_MOG2 },
-        { "motion", CCL_BACKEND_CUDA, NULL, CCL_MEMORY_HOST, true, false, CCL_MOTION_MOG2 },
-        { "motion, feedback", CCL_BACKEND_CUDA, NULL, CCL_MEMORY_HOST, true, false, CCL_MOTION_FEEDBACK },
+        { "runs", CCL_BACKEND_CUDA, "runs", CCL_MEMORY_HOST, false, false, CCL_MOTION_MOG2, 0 },
+        { "runs, pinned memory", CCL_BACKEND_CUDA, "runs", CCL_MEMORY_PINNED, false, false, CCL_MOTION_MOG2, 0 },
+        { "runs, pinned memory, engine", CCL_BACKEND_CUDA, "runs", CCL_MEMORY_PINNED, false, true, CCL_MOTION_MOG2, 0 },
+        { "runs, pinned memory, timed", CCL_BACKEND_CUDA, "runs", CCL_MEMORY_PINNED, true, false, CCL_MOTION_MOG2, 0 },
+        { "runs, intensity", CCL_BACKEND_CUDA, "runs", CCL_MEMORY_HOST, false, false, CCL_MOTION_MOG2, CCL_FEATURE_INTENSITY },
+        { "bke", CCL_BACKEND_CUDA, "bke", CCL_MEMORY_PINNED, false, false, CCL_MOTION_MOG2, 0 },
+        { "ha4", CCL_BACKEND_CUDA, "ha4", CCL_MEMORY_HOST, false, false, CCL_MOTION_MOG2, 0 },
+        { "motion", CCL_BACKEND_CUDA, NULL, CCL_MEMORY_HOST, true, false, CCL_MOTION_MOG2, 0 },
+        { "motion, feedback", CCL_BACKEND_CUDA, NULL, CCL_MEMORY_HOST, true, false, CCL_MOTION_FEEDBACK, 0 },
     };
     draw_picture();
     for (unsigned i = 0; i < sizeof trials / sizeof *trials; i++) {

@@ -88,6 +88,22 @@ class Cuda(unittest.TestCase):
         torch.cuda.synchronize()
         self.check(Interface(tensor))
 
+    def check_picture(self, mask, picture):
+        host = (np.arange(300 * 500) % 251).astype(np.uint8).reshape(300, 500)
+        expected = gstccl.analyze(MASK, features="intensity", picture=host, filter="intensity-max > 100")
+        table = gstccl.analyze(mask, features="intensity", picture=picture(host), filter="intensity-max > 100", device="cuda")
+        np.testing.assert_array_equal(table.blobs, expected.blobs)
+
+    def test_picture(self):
+        self.check_picture(MASK, np.array)
+
+    @unittest.skipUnless(torch, "needs PyTorch")
+    def test_picture_of_torch(self):
+        mask = torch.from_numpy(MASK).cuda()
+        self.check_picture(mask, np.array)
+        self.check_picture(MASK, lambda picture: torch.from_numpy(picture).cuda())
+        self.check_picture(mask, lambda picture: torch.from_numpy(picture).cuda())
+
     @unittest.skipUnless(torch, "needs PyTorch")
     def test_wrong(self):
         mask = torch.from_numpy(MASK).cuda()

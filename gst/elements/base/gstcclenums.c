@@ -8,6 +8,105 @@
 #include "analysis/measures.h"
 #include "analysis/track.h"
 
+/* ---------------------------------------------------------------- types that are made */
+
+static const struct
+{
+  GFlagsValue value;
+  guint core;
+} features[] = {
+  {{GST_CCL_FEATURES_BASIC, "Box, area, centroid and covariance: always", "basic"}, CCL_FEATURE_TABLE},
+  {{GST_CCL_FEATURES_SHAPE, "Holes, perimeters, circularity and compactness", "shape"}, CCL_FEATURE_SHAPE},
+  {{GST_CCL_FEATURES_HULL, "Convex hull, diameters and smallest rectangle", "hull"}, CCL_FEATURE_HULL},
+  {{GST_CCL_FEATURES_HOLES, "Filled area, and each hole with its area and box", "holes"}, CCL_FEATURE_HOLES},
+  {{GST_CCL_FEATURES_INTENSITY, "Luma and chroma of the frame under the mask", "intensity"}, CCL_FEATURE_INTENSITY},
+};
+
+guint
+gst_ccl_features_to_core (guint wanted)
+{
+  guint core = 0;
+
+  for (guint i = 1; i < G_N_ELEMENTS (features); i++)
+    core |= wanted & features[i].value.value ? features[i].core : 0;
+  return core;
+}
+
+gchar *
+gst_ccl_features_of_core (guint core)
+{
+  GString *const names = g_string_new (NULL);
+
+  for (guint i = 0; i < G_N_ELEMENTS (features); i++)
+    if (core & features[i].core)
+      g_string_append_printf (names, "%s%s", names->len ? "+" : "", features[i].value.value_nick);
+  return g_string_free (names, FALSE);
+}
+
+/* A build with the GPU's methods says what they lack. */
+static gboolean
+is_of_cpu_only (guint core, CclForeground foreground)
+{
+  return ccl_backend_built (CCL_BACKEND_CUDA) && !(ccl_features (CCL_BACKEND_CUDA, NULL, foreground, FALSE) & core);
+}
+
+static GType
+register_features (void)
+{
+  /* The type keeps the array for the life of the process. */
+  GFlagsValue *const values = g_new0 (GFlagsValue, G_N_ELEMENTS (features) + 1);
+
+  for (guint i = 0; i < G_N_ELEMENTS (features); i++) {
+    values[i] = features[i].value;
+    if (is_of_cpu_only (features[i].core, CCL_FOREGROUND_THRESHOLD))
+      values[i].value_name = g_strconcat (values[i].value_name, " (CPU)", NULL);
+  }
+  return g_flags_register_static ("GstCclFeatures", values);
+}
+
+static GType
+register_foreground (void)
+{
+  static GEnumValue values[] = {
+    {GST_CCL_FOREGROUND_THRESHOLD, "Pixels above the threshold; all of them connect", "threshold"},
+    {GST_CCL_FOREGROUND_EQUAL, "A label map: pixels other than background-value; only equal ones connect", "equal"},
+    {0, NULL, NULL}
+  };
+
+  if (is_of_cpu_only (CCL_FEATURE_TABLE, CCL_FOREGROUND_EQUAL))
+    values[1].value_name = "A label map: pixels other than background-value; only equal ones connect (CPU)";
+  return g_enum_register_static ("GstCclForeground", values);
+}
+
+/* Two for each measure that is a number: "area", smallest first, and "area-desc". */
+static GType
+register_sort (void)
+{
+  GArray *const values = g_array_new (TRUE, TRUE, sizeof (GEnumValue));
+  GEnumValue value = { CCL_ORDER_RASTER, "By first pixel, row by row", "raster" };
+
+  g_array_append_val (values, value);
+  for (gint i = 0; i < CCL_N_NUMBERS; i++) {
+    const CclMeasureInfo *const info = ccl_measure_info (i);
+    gchar *const groups = gst_ccl_features_of_core (info->feature);
+
+    value.value = ccl_order_by (i, FALSE);
+    value.value_name = g_strdup_printf ("%s%s%s%s%s%s", info->text, info->unit[0] ? ", in " : "", info->unit,
+        info->feature ? " (" : "", groups, info->feature ? ")" : "");
+    value.value_nick = info->name;
+    g_array_append_val (values, value);
+    value.value = ccl_order_by (i, TRUE);
+    value.value_name = g_strconcat (value.value_name, "; largest first", NULL);
+    value.value_nick = g_strconcat (info->name, "-desc", NULL);
+    g_array_append_val (values, value);
+    g_free (groups);
+  }
+  /* The type keeps the array for the life of the process. */
+  return g_enum_register_static ("GstCclSort", (GEnumValue *) g_array_free (values, FALSE));
+}
+
+/* ---------------------------------------------------------------- types */
+
 /* `make_type`: the expression that makes the type, once. */
 #define DEFINE_TYPE_BY(name, make_type)      \
   GType                                      \
@@ -47,32 +146,6 @@ static const GEnumValue border[] = {
 
 DEFINE_TYPE (border, "Border", g_enum_register_static)
 
-/* Two for each measure that is a number: "area", smallest first, and "area-desc". */
-     static GType register_sort (void)
-{
-  GArray *const values = g_array_new (TRUE, TRUE, sizeof (GEnumValue));
-  GEnumValue value = { CCL_ORDER_RASTER, "By first pixel, row by row", "raster" };
-
-  g_array_append_val (values, value);
-  for (gint i = 0; i < CCL_N_NUMBERS; i++) {
-    const CclMeasureInfo *const info = ccl_measure_info (i);
-
-    value.value = ccl_order_by (i, FALSE);
-    value.value_name = g_strdup_printf ("%s%s%s%s", info->text, info->unit[0] ? ", in " : "", info->unit,
-        info->feature ? " (CPU)" : "");
-    value.value_nick = info->name;
-    g_array_append_val (values, value);
-    value.value = ccl_order_by (i, TRUE);
-    value.value_name = g_strconcat (value.value_name, "; largest first", NULL);
-    value.value_nick = g_strconcat (info->name, "-desc", NULL);
-    g_array_append_val (values, value);
-  }
-  /* The type keeps the array for the life of the process. */
-  return g_enum_register_static ("GstCclSort", (GEnumValue *) g_array_free (values, FALSE));
-}
-
-DEFINE_TYPE_BY (sort, register_sort ())
-
 static const GFlagsValue attach[] = {
   {GST_CCL_ATTACH_BLOB, "GstCclBlobMeta: every blob, exact", "blob"},
   {GST_CCL_ATTACH_ROI, "GstVideoRegionOfInterestMeta, one per blob up to max-mirror", "roi"},
@@ -81,25 +154,6 @@ static const GFlagsValue attach[] = {
 };
 
 DEFINE_TYPE (attach, "Attach", g_flags_register_static)
-     static const GFlagsValue features[] = {
-       {GST_CCL_FEATURES_BASIC, "Box, area, centroid and covariance: always", "basic"},
-       {GST_CCL_FEATURES_SHAPE, "Holes, perimeters, circularity and compactness (CPU)", "shape"},
-       {GST_CCL_FEATURES_HULL, "Convex hull, diameters and smallest rectangle (CPU)", "hull"},
-       {GST_CCL_FEATURES_HOLES, "Filled area, and each hole with its area and box (CPU)", "holes"},
-       {GST_CCL_FEATURES_INTENSITY, "Luma and chroma of the frame under the mask (CPU)", "intensity"},
-       {0, NULL, NULL}
-     };
-
-DEFINE_TYPE (features, "Features", g_flags_register_static)
-
-static const GEnumValue foreground[] = {
-  {GST_CCL_FOREGROUND_THRESHOLD, "Pixels above the threshold; all of them connect", "threshold"},
-  {GST_CCL_FOREGROUND_EQUAL, "A label map: pixels other than background-value; only equal ones connect (CPU)", "equal"},
-  {0, NULL, NULL}
-};
-
-DEFINE_TYPE (foreground, "Foreground", g_enum_register_static)
-
 static const GEnumValue output[] = {
   {GST_CCL_OUTPUT_PASSTHROUGH, "The input, unchanged", "passthrough"},
   {GST_CCL_OUTPUT_MASK, "GRAY8: 255 in blobs that pass the filters, otherwise 0", "mask"},
@@ -320,3 +374,7 @@ gst_ccl_algorithm_has_backend (gint algorithm, CclBackendKind kind)
       return TRUE;
   return FALSE;
 }
+
+DEFINE_TYPE_BY (features, register_features ())
+    DEFINE_TYPE_BY (foreground, register_foreground ())
+    DEFINE_TYPE_BY (sort, register_sort ())

@@ -66,6 +66,9 @@ typedef enum
 
 #define GST_TYPE_CCL_FEATURES (gst_ccl_features_get_type ())
 GType gst_ccl_features_get_type (void);
+/* Groups as CCL_FEATURE_..., and the names of those: "shape+hull", with "basic" for CCL_FEATURE_TABLE. (transfer full) */
+guint gst_ccl_features_to_core (guint features);
+gchar *gst_ccl_features_of_core (guint core);
 
 typedef enum
 {

@@ -24,6 +24,18 @@ has_session (const GstCclMqttConnection * self)
   return self->session_id && self->version == MQTT_PROTOCOL_V5 && self->n_begun_again < MAX_BEGUN_AGAIN;
 }
 
+/* A user changes it at any time. */
+static gint
+get_qos_level (GstCclMqttConnection * self)
+{
+  gint qos_level;
+
+  g_mutex_lock (&self->lock);
+  qos_level = self->qos_level;
+  g_mutex_unlock (&self->lock);
+  return qos_level;
+}
+
 static mosquitto_property *
 new_session_expiry (guint seconds)
 {
@@ -37,7 +49,7 @@ void
 gst_ccl_mqtt_client_set_up_session (GstCclMqttConnection * self)
 {
   const GstCclMqttSettings *const settings = self->settings;
-  const gboolean is_wanted = settings->session_expiry && self->qos_level == 2 && self->version == MQTT_PROTOCOL_V5;
+  const gboolean is_wanted = settings->session_expiry && get_qos_level (self) == 2 && self->version == MQTT_PROTOCOL_V5;
   const gboolean has_id = settings->client_id && *settings->client_id;
 
   g_clear_pointer (&self->session_id, g_free);
@@ -147,7 +159,7 @@ gst_ccl_mqtt_client_create (GstCclMqttConnection * self, GError ** error, const 
   mosquitto_connect_v5_callback_set (client, on_connect);
   mosquitto_publish_v5_callback_set (client, on_publish);
   mosquitto_max_inflight_messages_set (client, GST_CCL_MQTT_MAX_IN_FLIGHT);
-  if (!gst_ccl_mqtt_configure (client, settings, self->address.tls, self->qos_level, error, hint))
+  if (!gst_ccl_mqtt_configure (client, settings, self->address.tls, get_qos_level (self), error, hint))
     g_clear_pointer (&client, mosquitto_destroy);
   if (client && session)
     set_session_expiry (self, client);

@@ -457,13 +457,11 @@ change_version (GstCclMqttConnection * self, gint result, gboolean was_connected
   return TRUE;
 }
 
-/* A connection has ended, or was not made. */
+/* A connection was not made. */
 static void
-report_end (GstCclMqttConnection * self, gint result, gint saved_errno, gboolean was_connected)
+report_failure (GstCclMqttConnection * self, gint result, gint saved_errno)
 {
-  if (was_connected)
-    gst_ccl_delivery_lost (self->delivery, "the connection was lost");
-  else if (self->refusal)
+  if (self->refusal)
     gst_ccl_delivery_not_connected (self->delivery, self->version == MQTT_PROTOCOL_V5
         ? mosquitto_reason_string (self->refusal) : mosquitto_connack_string (self->refusal));
   else if (result != MOSQ_ERR_CONN_REFUSED)
@@ -493,9 +491,13 @@ run_connection (gpointer data)
         finish_connection (self, was_connected);
       break;
     }
+    /* Before the client or the version changes: it waits for a send(), which reads both, and no other follows. */
+    if (was_connected)
+      gst_ccl_delivery_lost (self->delivery, "the connection was lost");
     if (gst_ccl_mqtt_client_begins_again (self) || change_version (self, result, was_connected))
       continue;
-    report_end (self, result, saved_errno, was_connected);
+    if (!was_connected)
+      report_failure (self, result, saved_errno);
     gst_ccl_mqtt_client_check_session (self, was_connected);
     if (was_connected)
       pause = FIRST_PAUSE;

@@ -59,7 +59,7 @@ struct _GstCclMqttConnection
   GstCclDelivery *delivery;
   GThread *thread;
 
-  /* Of the thread. send() uses the client while the core is connected. */
+  /* Of the thread. send() uses the client and the version while the core is connected. */
   struct mosquitto *client;
   gint version;                 /* of the protocol, as libmosquitto names it */
   gboolean knows_5, is_older;   /* the broker has accepted version 5, or has said that it does not know it */

@@ -426,10 +426,11 @@ install_filter_properties (void)
       "Condition for a blob, besides the other limits, such as \"area >= 50 and circularity > 0.6 and not touches-border\" "
       "(empty = none). It compares (< <= > >= == !=) measures in mask pixels, by their names in the values of the property "
       "sort, and joins the results by not, and, or and parentheses. touches-border, -left, -top, -right and -bottom are true "
-      "or false. A measure marked (CPU) there turns its group of features on", "", GST_CCL_PARAM_PLAYING);
-  properties[PROP_BORDER] = g_param_spec_enum ("border", "Border",
-      "How to treat blobs that touch the border of the mask", GST_TYPE_CCL_BORDER, CCL_BORDER_FLAG,
-      GST_CCL_PARAM_CONTROLLED);
+      "or false. A measure with a group in parentheses there turns that group of features on", "",
+      GST_CCL_PARAM_PLAYING);
+  properties[PROP_BORDER] =
+      g_param_spec_enum ("border", "Border", "How to treat blobs that touch the border of the mask",
+      GST_TYPE_CCL_BORDER, CCL_BORDER_FLAG, GST_CCL_PARAM_CONTROLLED);
 }
 
 static void
@@ -440,12 +441,14 @@ install_list_properties (void)
       1, CCL_MAX_COMPONENTS, 4096, GST_CCL_PARAM_PLAYING);
   properties[PROP_SORT] = g_param_spec_enum ("sort", "Sort",
       "Order of the list, such as area-desc for the largest first. The first max-components blobs stay. Labels do not "
-      "change. A measure marked (CPU) turns its group of features on", GST_TYPE_CCL_SORT, CCL_ORDER_RASTER,
-      GST_CCL_PARAM_PLAYING);
-  properties[PROP_FEATURES] = g_param_spec_flags ("features", "Features",
-      "Groups of measures of each blob, in GstCclBlobMeta. basic is always there. The others take the CPU, whatever backend says",
-      GST_TYPE_CCL_FEATURES, GST_CCL_FEATURES_BASIC, GST_CCL_PARAM_PLAYING);
-  properties[PROP_CONTOURS] = g_param_spec_boolean ("contours", "Contours",
+      "change. A measure with a group in parentheses turns that group of features on", GST_TYPE_CCL_SORT,
+      CCL_ORDER_RASTER, GST_CCL_PARAM_PLAYING);
+  properties[PROP_FEATURES] =
+      g_param_spec_flags ("features", "Features",
+      "Groups of measures of each blob, in GstCclBlobMeta. basic is always there. A group marked (CPU) takes the CPU, whatever "
+      "backend says", GST_TYPE_CCL_FEATURES, GST_CCL_FEATURES_BASIC, GST_CCL_PARAM_PLAYING);
+  properties[PROP_CONTOURS] =
+      g_param_spec_boolean ("contours", "Contours",
       "Trace the outer contour of each listed blob, as a polygon in GstCclBlobMeta (JSON: polygon). The CPU traces it, "
       "so a mask in CUDA memory is downloaded", FALSE, GST_CCL_PARAM_CONTROLLED);
   properties[PROP_CONTOUR_EPSILON] = g_param_spec_double ("contour-epsilon", "Contour tolerance",

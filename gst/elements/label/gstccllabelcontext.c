@@ -91,7 +91,8 @@ gst_ccl_label_open_on (GstCclAnalyzer * analyzer, CclBackendKind kind, gconstpoi
   const GstCclLabelRequest *const request = data;
   CclConfig config = ccl_config_default ();
 
-  gst_ccl_label_warn_of_features (GST_CCL_LABEL (analyzer), request);
+  if (kind == CCL_BACKEND_CPU)
+    gst_ccl_label_warn_of_features (GST_CCL_LABEL (analyzer), request);
   config.backend = kind;
   config.algorithm = gst_ccl_algorithm_get_name (request->method.algorithm);
   config.connectivity = request->method.connectivity;
@@ -112,7 +113,27 @@ gst_ccl_label_open_on (GstCclAnalyzer * analyzer, CclBackendKind kind, gconstpoi
   return open_contexts (GST_CCL_LABEL (analyzer), &config, request->volume, request->method.algorithm);
 }
 
-/* Whether the properties allow a backend. Only the CPU has features and label maps. */
+/* CCL_FEATURE_... that the request needs and the GPU's methods, or the named one of them, do not have. 0 in a build without them:
+ * there backend=cuda is an error. */
+guint
+gst_ccl_label_missing_features (const GstCclLabelRequest * request)
+{
+  const gint algorithm = request->method.algorithm;
+  const CclForeground foreground = request->is_map ? CCL_FOREGROUND_EQUAL : CCL_FOREGROUND_THRESHOLD;
+  const gboolean is_of_gpu = gst_ccl_algorithm_has_backend (algorithm, CCL_BACKEND_CUDA);
+  const gboolean is_of_frames = is_of_gpu && !gst_ccl_algorithm_is_for_volumes (algorithm);
+  const gchar *const name = is_of_frames ? gst_ccl_algorithm_get_name (algorithm) : NULL;
+  guint missing;
+
+  if (!ccl_backend_built (CCL_BACKEND_CUDA) || !(request->features || request->is_map))
+    return 0;
+  missing = (request->features | CCL_FEATURE_TABLE) & ~ccl_features (CCL_BACKEND_CUDA, name, foreground, FALSE);
+  if (request->volume)
+    missing |= CCL_FEATURE_TABLE & ~ccl_features (CCL_BACKEND_CUDA, NULL, foreground, TRUE);
+  return missing;
+}
+
+/* Whether the properties allow a backend. What the GPU lacks takes the CPU, unless the algorithm is one of the GPU. */
 static gboolean
 gst_ccl_label_may_use (GstCclAnalyzer * analyzer, gconstpointer data, CclBackendKind kind)
 {
@@ -120,7 +141,7 @@ gst_ccl_label_may_use (GstCclAnalyzer * analyzer, gconstpointer data, CclBackend
   const GstCclLabelMethod *const method = &request->method;
 
   (void) analyzer;
-  if (request->features || request->is_map)
+  if (gst_ccl_label_missing_features (request) && gst_ccl_algorithm_has_backend (method->algorithm, CCL_BACKEND_CPU))
     return kind == CCL_BACKEND_CPU;
   if (method->backend != GST_CCL_BACKEND_AUTO)
     return method->backend == (kind == CCL_BACKEND_CUDA ? GST_CCL_BACKEND_CUDA : GST_CCL_BACKEND_CPU);
@@ -186,15 +207,6 @@ fit_in_headroom (GstCclLabel * self, GstCclLabelRequest * request)
     request->method.algorithm = GST_CCL_ALGORITHM_AUTO;
 }
 
-guint
-gst_ccl_label_core_features (guint features)
-{
-  return (features & GST_CCL_FEATURES_SHAPE ? CCL_FEATURE_SHAPE : 0)
-      | (features & GST_CCL_FEATURES_HULL ? CCL_FEATURE_HULL : 0)
-      | (features & GST_CCL_FEATURES_HOLES ? CCL_FEATURE_HOLES : 0)
-      | (features & GST_CCL_FEATURES_INTENSITY ? CCL_FEATURE_INTENSITY : 0);
-}
-
 gboolean
 gst_ccl_label_wants_map (const GstCclLabel * self)
 {
@@ -219,7 +231,7 @@ gst_ccl_label_fill_request (GstCclAnalyzer * analyzer, gpointer data)
   request->height = self->mask_height;
   request->max_components = self->now.max_components;
   request->order = self->now.order;
-  request->features = gst_ccl_label_core_features (self->now.features)
+  request->features = gst_ccl_features_to_core (self->now.features)
       | gst_ccl_blob_filter_features (self->now.expression, self->now.order);
   request->is_map = gst_ccl_label_wants_map (self);
   request->background_value = request->is_map ? background_value (self) : 0;

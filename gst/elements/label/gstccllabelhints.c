@@ -104,15 +104,38 @@ gst_ccl_label_warn_of_limits (GstCclLabel * self)
         ("Said once per size."));
 }
 
-gchar *
-gst_ccl_label_feature_names (const GstCclLabel * self, guint features)
+/* What asked for features that are missing: groups of the property, or measures of filter and sort. (transfer full) */
+static gchar *
+missing_names (const GstCclLabel * self, guint missing)
 {
-  const guint asked = gst_ccl_label_core_features (self->now.features);
+  const guint asked = gst_ccl_features_to_core (self->now.features) & missing;
+  gchar *groups, *names;
 
   if (!asked)
-    return gst_ccl_blob_filter_names (self->now.expression, self->now.order, features);
-  return g_strdup (asked & CCL_FEATURE_SHAPE ? "features=shape" : asked & CCL_FEATURE_HULL ? "features=hull" :
-      asked & CCL_FEATURE_HOLES ? "features=holes" : "features=intensity");
+    return gst_ccl_blob_filter_names (self->now.expression, self->now.order, missing);
+  groups = gst_ccl_features_of_core (asked);
+  names = g_strconcat ("features=", groups, NULL);
+  g_free (groups);
+  return names;
+}
+
+static void
+warn_of_missing (GstCclLabel * self, const GstCclLabelRequest * request, guint missing)
+{
+  gchar *names, *groups;
+
+  if (missing & CCL_FEATURE_TABLE) {
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("The GPU has no foreground=equal: labelling on the CPU."),
+        ("foreground=threshold runs on the GPU. Said once per start."));
+    return;
+  }
+  names = missing_names (self, missing);
+  groups = gst_ccl_features_of_core (ccl_features (CCL_BACKEND_CUDA, NULL, request->is_map ? CCL_FOREGROUND_EQUAL :
+          CCL_FOREGROUND_THRESHOLD, FALSE));
+  GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("The GPU does not measure %s: labelling on the CPU.", names),
+      ("features=%s, and a filter and sort by their measures, run on the GPU. Said once per start.", groups));
+  g_free (groups);
+  g_free (names);
 }
 
 /* Warns when the CPU labels although there is a GPU, because a feature was asked for that the GPU does not measure. With
@@ -121,24 +144,16 @@ void
 gst_ccl_label_warn_of_features (GstCclLabel * self, const GstCclLabelRequest * request)
 {
   const gint backend = request->method.backend;
-  const guint asked = gst_ccl_label_core_features (self->now.features);
-  const gboolean is_missed = (request->features || request->is_map) && (backend == GST_CCL_BACKEND_CUDA
-      || (backend == GST_CCL_BACKEND_AUTO && (self->parent.active_backend == GST_CCL_BACKEND_CUDA || (!asked
-                  && !request->is_map && ccl_backend_built (CCL_BACKEND_CUDA) && gst_ccl_cuda_load ()))));
-  gchar *names;
+  const guint missing = gst_ccl_label_missing_features (request);
+  const guint asked = gst_ccl_features_to_core (self->now.features) & missing;
+  const gboolean is_expected = asked || missing & CCL_FEATURE_TABLE;
+  const gboolean is_missed = missing && (backend == GST_CCL_BACKEND_CUDA || (backend == GST_CCL_BACKEND_AUTO
+          && (self->parent.active_backend == GST_CCL_BACKEND_CUDA || (!is_expected && gst_ccl_cuda_load ()))));
 
   if (!is_missed || self->warned_features)
     return;
   self->warned_features = TRUE;
-  if (request->is_map) {
-    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("The GPU has no foreground=equal: labelling on the CPU."),
-        ("foreground=threshold runs on the GPU. Said once per start."));
-    return;
-  }
-  names = gst_ccl_label_feature_names (self, request->features);
-  GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("The GPU does not measure %s: labelling on the CPU.", names),
-      ("features=basic, and a filter and sort by its measures, run on the GPU. Said once per start."));
-  g_free (names);
+  warn_of_missing (self, request, missing);
 }
 
 void

@@ -145,10 +145,7 @@ void gst_ccl_label_init_frames (GstCclAnalyzerClass * klass);
 void gst_ccl_label_warn_of_settings (GstCclLabel * self);
 void gst_ccl_label_warn_of_threshold (GstCclLabel * self, const GstCclLabelFrame * frame);
 void gst_ccl_label_warn_of_limits (GstCclLabel * self);
-/* The groups of the property `features`, as CCL_FEATURE_... */
-guint gst_ccl_label_core_features (guint features);
-/* What asked for some of the core's features: the property, or the measures of filter and sort. (transfer full) */
-gchar *gst_ccl_label_feature_names (const GstCclLabel * self, guint features);
+guint gst_ccl_label_missing_features (const GstCclLabelRequest * request);
 void gst_ccl_label_warn_of_features (GstCclLabel * self, const GstCclLabelRequest * request);
 void gst_ccl_label_warn_of_table (GstCclLabel * self, const GstCclLabelFrame * frame);
 void gst_ccl_label_warn_of_saturation (GstCclLabel * self, const GstCclLabelFrame * frame);

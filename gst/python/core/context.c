@@ -212,14 +212,14 @@ typedef struct Images {
     Image mask, labels, picture;
 } Images;
 
-static bool check_picture(const Images *images)
+static bool check_picture(const Context *self, const Images *images)
 {
     const Image *const picture = &images->picture, *const mask = &images->mask;
     if (picture->data && (picture->width != mask->width || picture->height != mask->height))
         PyErr_Format(PyExc_ValueError, "the picture has shape (%zd, %zd), the mask (%zd, %zd)", picture->height, picture->width,
                      mask->height, mask->width);
-    else if (picture->data && picture->memory == CCL_MEMORY_DEVICE)
-        PyErr_SetString(PyExc_ValueError, "the picture is on a CUDA device: it must be in host memory");
+    else if (picture->data && picture->memory == CCL_MEMORY_DEVICE && self->config.backend == CCL_BACKEND_CPU)
+        PyErr_SetString(PyExc_ValueError, "the picture is on a CUDA device, the context on the CPU: use device=\"cuda\"");
     return !PyErr_Occurred();
 }
 
@@ -229,7 +229,9 @@ static PyObject *run_on(Context *self, const Call *call, const Images *images)
     const Image *const mask_image = &images->mask, *const label_image = &images->labels;
     const CclPicture picture = { .luma = images->picture.data,
                                  .stride = (size_t)images->picture.stride,
-                                 .sample_size = (unsigned)images->picture.pixel_size };
+                                 .sample_size = (unsigned)images->picture.pixel_size,
+                                 .memory = images->picture.memory,
+                                 .producer_stream = images->picture.stream };
     const CclMask mask = {
         .data = mask_image->data,
         .stride = (size_t)mask_image->stride,
@@ -256,7 +258,7 @@ static PyObject *run_on(Context *self, const Call *call, const Images *images)
         PyErr_SetString(PyExc_ValueError, "contours need a mask in host memory: this one is on a CUDA device");
         return NULL;
     }
-    if (!check_groups(self, call->columns) || !check_picture(images))
+    if (!check_groups(self, call->columns) || !check_picture(self, images))
         return NULL;
     CclTable table;
     CclFilter filter = call->filter;

@@ -122,7 +122,7 @@ class Context:
     threads:      0: as many as make a mask faster; 1: the caller's alone
     labels:       True where analyze() will be asked for label images
     algorithm:    a name of gstccl.algorithms(); None: the fastest
-    shape, hull, holes, intensity: True where analyze() will be asked for the feature of that name; on CUDA only shape
+    shape, hull, holes, intensity: True where analyze() will be asked for the feature of that name
     filter, sort, foreground, background: as for gstccl.analyze()
     """
 
@@ -178,7 +178,7 @@ class Context:
         elif labels is False:
             labels = None
         if picture is not None:
-            picture = readable(picture, -1)
+            picture = readable(picture, self._device)
         records, n_kept, n_found, corners, holes = self._core.run(mask, labels, picture, *call)
         if corners is not None:
             corners = [np.frombuffer(corner, np.float32).reshape(-1, 2) for corner in corners]
@@ -218,9 +218,9 @@ def analyze(mask: Any, *, connectivity: int = 8, features: Iterable[str] | str =
     features:     names of gstccl.FEATURES, or "all" of them: further columns of the table. "shape" adds the columns
                   euler_number, n_holes, perimeter_crack, perimeter_crofton, circularity and compactness. "hull"
                   adds area_convex, solidity, perimeter_convex, feret_diameter_max, min_feret, rect_center, rect_size
-                  and rect_angle (CPU); both together add convexity. "holes" adds area_filled and Table.holes (CPU). "intensity"
+                  and rect_angle; both together add convexity. "holes" adds area_filled and Table.holes. "intensity"
                   adds intensity_min, intensity_max, intensity_sum, intensity_mean, intensity_std, centroid_weighted and
-                  covariance_weighted, of `picture` (CPU)
+                  covariance_weighted, of `picture`
     picture:      for "intensity", or a filter or sort by it: an array like the mask
     device:       "cpu", "cuda" or "cuda:N"; None: where the mask is
     labels:       True: make a label image; or the uint32 array to write it into

@@ -268,8 +268,9 @@ const CclAlgorithm ccl_cpu_reference = {
     .unit = "pixel",
     .first_pixel_roots = true,
     .open = open,
-    .takes_maps = true,
     .features_counted = CCL_FEATURE_SHAPE | CCL_FEATURE_HULL | CCL_FEATURE_HOLES | CCL_FEATURE_INTENSITY,
+    .takes_maps = true,
+    .map_features = CCL_FEATURE_SHAPE | CCL_FEATURE_HULL | CCL_FEATURE_HOLES | CCL_FEATURE_INTENSITY,
     .workspace_size = workspace_size,
     .analyze = analyze,
 };
