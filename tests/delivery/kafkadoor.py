@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: gst-ccl contributors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 
-"""TLS and SASL/PLAIN in front of a broker of librdkafka's mock cluster, which has neither.
+"""TLS and SASL in front of a broker of librdkafka's mock cluster, which has neither.
 
 It answers the requests of the login itself, passes on the others, and puts its own address in the place of the broker's."""
 
@@ -10,6 +10,7 @@ import ssl
 import struct
 
 from door import Door, read_exactly
+from sasl import MECHANISMS
 
 API_VERSIONS, SASL_HANDSHAKE, SASL_AUTHENTICATE = 18, 17, 36
 UNSUPPORTED_VERSION, AUTHENTICATION_FAILED = 35, 58
@@ -30,9 +31,10 @@ def text(value):
 class KafkaDoor(Door):
     """Lets in whoever knows the password."""
 
-    def __init__(self, broker_port, certificate, key, login):
+    def __init__(self, broker_port, certificate, key, login, mechanism):
         self.broker_port = broker_port
         self.login = login
+        self.mechanism = mechanism
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.context.load_cert_chain(certificate, key)
         super().__init__("127.0.0.1")
@@ -41,30 +43,31 @@ class KafkaDoor(Door):
         try:
             client = self.context.wrap_socket(client, server_side=True)
             with socket.create_connection(("127.0.0.1", self.broker_port)) as broker:
-                is_inside = False
+                login = MECHANISMS[self.mechanism](self.login)
                 while True:
                     request = read_frame(client)
-                    answer = None if is_inside else self.take_login(request)
+                    answer = None if login.is_done else self.take_login(request, login)
                     if answer is None:
                         send_frame(broker, request)
                         answer = self.change(request, read_frame(broker))
                     send_frame(client, answer)
-                    is_inside |= request[:2] == struct.pack(">h", SASL_AUTHENTICATE) and answer[4:6] == bytes(2)
         except OSError:         # also of TLS
             client.close()
 
-    def take_login(self, request):
+    def take_login(self, request, login):
         """The answer to a request of the login, or None."""
         kind, version, correlation = struct.unpack(">hhi", request[:8])
         start = struct.pack(">i", correlation)
         if kind == API_VERSIONS and version > 0:
             return start + struct.pack(">hihhh", UNSUPPORTED_VERSION, 1, API_VERSIONS, 0, 0)
         if kind == SASL_HANDSHAKE:
-            return start + struct.pack(">hi", 0, 1) + text("PLAIN")
+            return start + struct.pack(">hi", 0, 1) + text(self.mechanism)
         if kind == SASL_AUTHENTICATE:
-            is_right = request.endswith(b"\0" + self.login[0].encode() + b"\0" + self.login[1].encode())
-            return start + (struct.pack(">h", 0 if is_right else AUTHENTICATION_FAILED) + text("" if is_right else "wrong login")
-                            + bytes(4))
+            data = 10 + max(struct.unpack(">h", request[8:10])[0], 0)    # behind the client's name
+            message = login.take(request[data + 4:])
+            if message is None:
+                return start + struct.pack(">h", AUTHENTICATION_FAILED) + text("wrong login") + bytes(4)
+            return start + struct.pack(">hhi", 0, 0, len(message)) + message
         return None
 
     def change(self, request, answer):

@@ -108,15 +108,28 @@ class NatsBroker:
 
 
 class KafkaBroker:
+    MECHANISM = "PLAIN"
+
     def __init__(self, folder, login):
         self.brokers = kafkabrokers.KafkaBrokers(None, folder, Proxies(), dict(os.environ), 1)
-        self.door = KafkaDoor(int(self.brokers.servers.rpartition(":")[2]), folder / "good.pem", folder / "good.key", login)
+        self.door = KafkaDoor(int(self.brokers.servers.rpartition(":")[2]), folder / "good.pem", folder / "good.key", login,
+                              self.MECHANISM)
 
     def sink(self):
-        return f"cclkafkasink topic=blobs servers=localhost:{self.door.port} tls=true"
+        return f"cclkafkasink topic=blobs servers=localhost:{self.door.port} tls=true sasl-mechanism={self.MECHANISM}"
 
     def close(self):
         self.brokers.close()
+
+
+class KafkaScram256(KafkaBroker):
+    MECHANISM = "SCRAM-SHA-256"
+
+
+class KafkaScram512(KafkaBroker):
+    MECHANISM = "SCRAM-SHA-512"
+
+
 # ---------------------------------------------------------------- cases
 
 
@@ -192,9 +205,9 @@ def main():
     if sys.argv[1] == "--publish":
         publish(sys.argv[2])
         return 0
-    module, kind = {"mqtt": (mosquitto.Mosquitto, MqttBroker), "nats": (natsservers.NatsServers, NatsBroker),
-                    "kafka": (kafkabrokers.KafkaBrokers, KafkaBroker)}[sys.argv[1]]
-    programs = ["openssl"] + ["mosquitto_passwd"] * (kind is MqttBroker)
+    module, *kinds = {"mqtt": (mosquitto.Mosquitto, MqttBroker), "nats": (natsservers.NatsServers, NatsBroker),
+                      "kafka": (kafkabrokers.KafkaBrokers, KafkaBroker, KafkaScram256, KafkaScram512)}[sys.argv[1]]
+    programs = ["openssl"] + ["mosquitto_passwd"] * (MqttBroker in kinds)
     missing = module.missing() or next((f"{name} is not installed" for name in programs if not shutil.which(name)), None)
     if missing:
         print(missing)
@@ -204,8 +217,10 @@ def main():
         folder.chmod(0o755)
         for stem in ("good", "other"):
             make_certificate(folder, stem)
-        test_login(folder, kind)
-        if kind is NatsBroker:
+        for each in kinds:
+            print(each.__name__, flush=True)
+            test_login(folder, each)
+        if NatsBroker in kinds:
             (folder / "others").mkdir()
             test_credentials(folder)
     return 0
