@@ -21,8 +21,8 @@ CclStatus cuda_fail(cudaError_t error, const char *expression, const char *file,
              error == cudaErrorSystemDriverMismatch || error == cudaErrorCompatNotSupportedOnDevice ||
              error == cudaErrorStubLibrary || error == cudaErrorSystemNotReady)
         status = CCL_ERROR_NO_DEVICE;
-    return ccl_fail(status, "CUDA: %s (%s, %d) from %s at %s:%d", cudaGetErrorString(error), cudaGetErrorName(error),
-                    (int)error, expression, name, line);
+    return ccl_fail(status, "CUDA: %s (%s, %d) from %s at %s:%d", cudaGetErrorString(error), cudaGetErrorName(error), (int)error,
+                    expression, name, line);
 }
 
 /* A child process has copies of the variables of its parent's CUDA, but neither its threads nor the device. Calls would fail
