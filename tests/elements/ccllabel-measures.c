@@ -145,14 +145,14 @@ GST_START_TEST (test_changes_while_playing)
 
 GST_END_TEST;
 
-/* Masks of cclmotion in device memory. */
+/* Masks of cclmotion in device memory, and the frame in system memory. */
 static GBytes *
 label_motion (guint backend, guint * n_found)
 {
   gchar *const line =
       g_strdup_printf
       ("cclmotion method=mog2 warmup-frames=3 open=0 backend=%s ! ccllabel name=label backend=%s mask-source=mask-meta "
-      "features=shape async-depth=1", backends[backend], backends[backend]);
+      "features=shape+intensity async-depth=1", backends[backend], backends[backend]);
   GstHarness *harness = gst_harness_new_parse (line);
   GByteArray *const all = g_byte_array_new ();
   GstBuffer *buffer;
