@@ -43,6 +43,7 @@ static uint32_t select_records(const CclContext *context, CclFrame *frame, uint3
     CclMeasuring measuring = { .width = frame->mask.width, .height = frame->mask.height };
     uint32_t n_kept = 0;
     for (uint32_t i = 0; i < n; i++) {
+        measuring.class_id = frame->class_ids ? &frame->class_ids[i] : NULL;
         ccl_measure_next(&measuring, &frame->records[i], frame->shape ? &frame->shape[i] : NULL, NULL, NULL,
                          frame->intensity ? &frame->intensity[i] : NULL);
         const bool keeps = ccl_selection_keeps(frame->selection, &measuring);
@@ -55,6 +56,8 @@ static uint32_t select_records(const CclContext *context, CclFrame *frame, uint3
             frame->shape[n_kept] = frame->shape[i];
         if (frame->intensity)
             frame->intensity[n_kept] = frame->intensity[i];
+        if (frame->class_ids)
+            frame->class_ids[n_kept] = frame->class_ids[i];
         n_kept++;
     }
     return n_kept;
