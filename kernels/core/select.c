@@ -37,28 +37,51 @@ CclStatus ccl_select_check(const CclContext *context, const CclFilter *filter, c
     return CCL_OK;
 }
 
-/* Returns the number of those selected of the first n records. Only the CPU counts hulls and holes. */
+/* Rows are in the order of their parents, of which none before `to` has moved further. */
+static void move_holes(CclFrame *frame, uint32_t to, uint32_t from)
+{
+    CclHoleCounts *const counts = &frame->holes[to];
+    const uint32_t first = frame->holes[from].first;
+    *counts = frame->holes[from];
+    counts->first = to ? counts[-1].first + counts[-1].n_holes : 0;
+    for (uint32_t k = 0; k < counts->n_holes; k++) {
+        frame->hole_rows[counts->first + k] = frame->hole_rows[first + k];
+        frame->hole_rows[counts->first + k].parent = to + 1;
+    }
+    frame->table.n_hole_rows = counts->first + counts->n_holes;
+}
+
+static void move_record(CclFrame *frame, uint32_t to, uint32_t from)
+{
+    frame->records[to] = frame->records[from];
+    frame->records[to].label = to + 1;
+    if (frame->shape)
+        frame->shape[to] = frame->shape[from];
+    if (frame->hull)
+        frame->hull[to] = frame->hull[from];
+    if (frame->intensity)
+        frame->intensity[to] = frame->intensity[from];
+    if (frame->class_ids)
+        frame->class_ids[to] = frame->class_ids[from];
+    if (frame->holes)
+        move_holes(frame, to, from);
+}
+
+/* Returns the number of those selected of the first n records. */
 static uint32_t select_records(const CclContext *context, CclFrame *frame, uint32_t n)
 {
     CclMeasuring measuring = { .width = frame->mask.width, .height = frame->mask.height };
     uint32_t n_kept = 0;
+    frame->table.n_hole_rows = 0;
     for (uint32_t i = 0; i < n; i++) {
         measuring.class_id = frame->class_ids ? &frame->class_ids[i] : NULL;
-        ccl_measure_next(&measuring, &frame->records[i], frame->shape ? &frame->shape[i] : NULL, NULL, NULL,
+        ccl_measure_next(&measuring, &frame->records[i], frame->shape ? &frame->shape[i] : NULL,
+                         frame->hull ? &frame->hull[i] : NULL, frame->holes ? &frame->holes[i] : NULL,
                          frame->intensity ? &frame->intensity[i] : NULL);
         const bool keeps = ccl_selection_keeps(frame->selection, &measuring);
         context->renamed[i + 1] = keeps ? n_kept + 1 : 0;
-        if (!keeps)
-            continue;
-        frame->records[n_kept] = frame->records[i];
-        frame->records[n_kept].label = n_kept + 1;
-        if (frame->shape)
-            frame->shape[n_kept] = frame->shape[i];
-        if (frame->intensity)
-            frame->intensity[n_kept] = frame->intensity[i];
-        if (frame->class_ids)
-            frame->class_ids[n_kept] = frame->class_ids[i];
-        n_kept++;
+        if (keeps)
+            move_record(frame, n_kept++, i);
     }
     return n_kept;
 }

@@ -154,6 +154,8 @@ static CclStatus collect_frame(CclContext *context, CclFrame *ccl_frame)
         table->n_found = slot->h_result->n_found;
         table->n_kept = slot->h_result->n_kept;
         note_density(cuda, (CudaDensity)slot->h_result->density);
+        if (context->config.features & CCL_FEATURE_HOLES)
+            CCL_TRY(cuda_collect_holes(context, slot));
     }
     if (context->config.timing)
         CCL_TRY(read_times(context, slot, table));

@@ -33,6 +33,7 @@
 #include "overlap.cuh"
 #include "row_chunks.cuh"
 
+#include "analysis/hull.h"
 #include "host/test_switches.h"
 
 #include <cuda_runtime.h>
@@ -152,6 +153,40 @@ typedef struct CudaLoop {
     cudaEvent_t started;           /* with timing: where the iteration began */
 } CudaLoop;
 
+/* Device memory of a stream slot for CCL_FEATURE_HULL. A line is a row of a component's corners. */
+typedef struct CudaHulls {
+    GlobalPointer<uint32_t> heights;      /* [label - 1]; all zero between frames, like extents and n_lines */
+    GlobalPointer<uint32_t> places;       /* [label - 1]: its first line */
+    GlobalPointer<uint32_t> extents;      /* [line] */
+    GlobalPointer<uint32_t> n_lines;      /* the number of lines in use */
+    GlobalPointer<CclCornerPoint> points; /* two for each line */
+} CudaHulls;
+
+/* A component of the inverse mask. */
+typedef struct __align__(16) CudaHole
+{
+    uint32_t area, area_filled;
+    uint32_t columns;   /* x1 << 16 | complement of x0 */
+    uint32_t not_first; /* complement of y << 16 | x of the first pixel */
+    uint32_t y1;
+    uint32_t parent; /* before the filter; ~0: it is no hole */
+    uint32_t label;  /* of the parent in the table; 0: none */
+    uint32_t reserved;
+}
+CudaHole;
+
+#define CUDA_LISTED_HOLES 4096u /* of CudaHoles.listed */
+
+/* Memory for CCL_FEATURE_HOLES. Device memory of the stream slot: */
+typedef struct CudaHoles {
+    void *workspace; /* of the inverse mask: cuda_inverse_workspace_size() bytes */
+    void *job;
+    GlobalPointer<uint64_t> bits;
+    /* Of the slot, because the host may read them when later frames use the stream slot: */
+    GlobalPointer<uint32_t> n;      /* number of components of the inverse; mapped host memory, device address, as `listed` */
+    GlobalPointer<CudaHole> listed; /* the first of them, at most CUDA_LISTED_HOLES */
+    GlobalPointer<CudaHole> sums;   /* all of them, in device memory: as many as a mask can have */
+} CudaHoles;
 /* CclPicture, for kernels. */
 typedef struct __align__(16) CudaPicture
 {
@@ -166,9 +201,16 @@ CudaPicture;
 typedef struct CudaCounts {
     CclShapeCounts *shape_sums; /* of the stream slot, in device memory: [label - 1]; all zero between frames */
     CclShapeCounts *shape;      /* of the slot, in mapped host memory: device address */
+    CudaHulls hulls;
+    CclHullCounts *hull; /* as shape */
+    CudaHoles holes;
     CclIntensityCounts *intensity_sums, *intensity; /* the same */
     CudaPicture *picture;                           /* of the slot, in device memory */
 } CudaCounts;
+
+/* Of CudaHoles. */
+size_t cuda_inverse_workspace_size(const CclContext *context);
+size_t cuda_inverse_job_size(void);
 
 /* CclFrame.slot: what a method launches with. */
 typedef struct CudaFrame {

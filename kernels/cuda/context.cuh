@@ -14,7 +14,7 @@
  *     launch
  *     stage
  *     pack  samples
- *     replay  upload
+ *     replay  upload  hole_rows
  *     engine
  *     methods (label/, runs/, published/), and the kernels that they share
  *     context  steps
@@ -56,6 +56,8 @@ typedef struct CudaStreamSlot {
     void *workspace;
     StageBuffers stages;        /* methods with label() only */
     CclShapeCounts *shape_sums; /* CudaCounts.shape_sums */
+    CudaHulls hulls;
+    CudaHoles holes; /* the part of a stream slot */
     CclIntensityCounts *intensity_sums;
 } CudaStreamSlot;
 
@@ -95,6 +97,10 @@ typedef struct CudaSlot {
     BitsJob bits;
 
     CclTicket ticket; /* with an engine */
+
+    CudaHole *h_holes; /* with CCL_FEATURE_HOLES: listed ones, in pinned memory */
+    const uint32_t *h_n_holes;
+    CudaHole *more_holes; /* space for all others */
 
     CudaReplay replays[CUDA_MASK_FORMS]; /* [CudaShape.form], like last_shapes */
     CudaShape last_shapes[CUDA_MASK_FORMS];
@@ -303,6 +309,13 @@ const uint32_t *cuda_completion_flag(const CudaSlot *slot);
 /* ---------------------------------------------------------------- batch.cu */
 
 extern const CclSchedulerDevice cuda_batch_calls; /* `device` is a CudaEngine */
+
+/* ---------------------------------------------------------------- hole_rows.cu */
+
+CclStatus cuda_open_holes(CclContext *context, CudaSlot *slot);
+void cuda_close_holes(CudaSlot *slot);
+/* After the frame's kernels, and after the counts of its table. */
+CclStatus cuda_collect_holes(const CclContext *context, CudaSlot *slot);
 
 /* ---------------------------------------------------------------- open.cu */
 

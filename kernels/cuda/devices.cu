@@ -7,6 +7,25 @@
 #include <pthread.h>
 #include <string.h>
 
+/* The driver's documentation says so of each. Contexts on other devices fail with the same error then. */
+static bool ends_cuda_in_process(cudaError_t error)
+{
+    switch (error) {
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorAssert:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorLaunchFailure:
+        return true;
+    default:
+        return false;
+    }
+}
+
 CclStatus cuda_fail(cudaError_t error, const char *expression, const char *file, int line)
 {
     const char *const name = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
@@ -21,8 +40,9 @@ CclStatus cuda_fail(cudaError_t error, const char *expression, const char *file,
              error == cudaErrorSystemDriverMismatch || error == cudaErrorCompatNotSupportedOnDevice ||
              error == cudaErrorStubLibrary || error == cudaErrorSystemNotReady)
         status = CCL_ERROR_NO_DEVICE;
-    return ccl_fail(status, "CUDA: %s (%s, %d) from %s at %s:%d", cudaGetErrorString(error), cudaGetErrorName(error),
-                    (int)error, expression, name, line);
+    return ccl_fail(status, "CUDA: %s (%s, %d) from %s at %s:%d%s", cudaGetErrorString(error), cudaGetErrorName(error),
+                    (int)error, expression, name, line,
+                    ends_cuda_in_process(error) ? "; to use a GPU, start the program again" : "");
 }
 
 /* A child process has copies of the variables of its parent's CUDA, but neither its threads nor the device. Calls would fail

@@ -7,7 +7,7 @@
 
 #include "devices.cuh"
 
-#define CUDA_MAX_DEVICE_BLOCKS 48u
+#define CUDA_MAX_DEVICE_BLOCKS 72u
 #define CUDA_MAX_PINNED_BLOCKS 24u
 
 typedef struct CudaMemory {

@@ -83,6 +83,47 @@ static CclStatus open_shape(CclContext *context, CudaCounts *counts, CclFrame *c
     return CCL_OK;
 }
 
+static CclStatus open_hull(CclContext *context, CudaCounts *counts, CclFrame *ccl_frame)
+{
+    if (!(context->config.features & CCL_FEATURE_HULL))
+        return CCL_OK;
+    CCL_TRY(cuda_pinned_alloc(context, (void **)&ccl_frame->hull, context->capacity * sizeof(CclHullCounts)));
+    CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&counts->hull, ccl_frame->hull, 0));
+    return CCL_OK;
+}
+
+/* A row has at most a component for every two pixels. */
+static CclStatus open_hulls(CclContext *context, CudaHulls *hulls)
+{
+    const size_t n = context->capacity, width = context->config.max_width, height = context->config.max_height;
+    const size_t n_lines = min(n, (width + 1) / 2) * height + n;
+    CCL_TRY(cuda_device_alloc(context, (void **)&hulls->heights.pointer, n * sizeof(uint32_t), true));
+    CCL_TRY(cuda_device_alloc(context, (void **)&hulls->places.pointer, n * sizeof(uint32_t), false));
+    CCL_TRY(cuda_device_alloc(context, (void **)&hulls->extents.pointer, n_lines * sizeof(uint32_t), true));
+    CCL_TRY(cuda_device_alloc(context, (void **)&hulls->n_lines.pointer, sizeof(uint32_t), true));
+    return cuda_device_alloc(context, (void **)&hulls->points.pointer, 2 * n_lines * sizeof(CclCornerPoint), false);
+}
+
+static CclStatus open_inverse(CclContext *context, CudaHoles *holes)
+{
+    const size_t bits_size = (size_t)(context->config.max_width + 255) / 256 * 32 * context->config.max_height;
+    CCL_TRY(cuda_device_alloc(context, &holes->workspace, cuda_inverse_workspace_size(context), true));
+    CCL_TRY(cuda_device_alloc(context, &holes->job, cuda_inverse_job_size(), false));
+    return cuda_device_alloc(context, (void **)&holes->bits.pointer, bits_size, false);
+}
+
+static CclStatus open_stream_slot_counts(CclContext *context, CudaStreamSlot *stream_slot)
+{
+    if (context->config.features & CCL_FEATURE_SHAPE)
+        CCL_TRY(cuda_device_alloc(context, (void **)&stream_slot->shape_sums, context->capacity * sizeof(CclShapeCounts), true));
+    if (context->config.features & CCL_FEATURE_INTENSITY)
+        CCL_TRY(cuda_device_alloc(context, (void **)&stream_slot->intensity_sums, context->capacity * sizeof(CclIntensityCounts),
+                                  true));
+    if (context->config.features & CCL_FEATURE_HULL)
+        CCL_TRY(open_hulls(context, &stream_slot->hulls));
+    return context->config.features & CCL_FEATURE_HOLES ? open_inverse(context, &stream_slot->holes) : CCL_OK;
+}
+
 static CclStatus open_intensity(CclContext *context, CudaSlot *slot, CclFrame *ccl_frame)
 {
     const size_t size = align(context->capacity * sizeof(CclIntensityCounts));
@@ -122,6 +163,9 @@ static CclStatus open_slot(CclContext *context, CudaSlot *slot, CclFrame *ccl_fr
     CCL_TRY(open_shape(context, &frame->counts, ccl_frame));
     CCL_TRY(open_intensity(context, slot, ccl_frame));
     CCL_TRY(open_class_ids(context, frame, ccl_frame));
+    CCL_TRY(open_hull(context, &frame->counts, ccl_frame));
+    if (context->config.features & CCL_FEATURE_HOLES)
+        CCL_TRY(cuda_open_holes(context, slot));
 
     if (frame->timing) {
         CCL_CUDA_TRY(cudaEventCreate(&slot->upload_start));
@@ -196,12 +240,7 @@ static CclStatus open_stream_slots(CclContext *context, size_t n_pixels)
             CCL_TRY(open_stages(context, &stream_slot->stages, n_pixels));
         if (size)
             CCL_TRY(cuda_device_alloc(context, &stream_slot->workspace, size, true));
-        if (context->config.features & CCL_FEATURE_SHAPE)
-            CCL_TRY(
-                cuda_device_alloc(context, (void **)&stream_slot->shape_sums, context->capacity * sizeof(CclShapeCounts), true));
-        if (context->config.features & CCL_FEATURE_INTENSITY)
-            CCL_TRY(cuda_device_alloc(context, (void **)&stream_slot->intensity_sums,
-                                      context->capacity * sizeof(CclIntensityCounts), true));
+        CCL_TRY(open_stream_slot_counts(context, stream_slot));
     }
     CCL_CUDA_TRY(cudaStreamSynchronize(cuda->stream_slots[0].stream)); /* its memory was cleared on this stream */
     return CCL_OK;
@@ -248,6 +287,7 @@ static void close_slot(CudaSlot *slot)
     for (cudaEvent_t event : slot->frame.step_events)
         if (event)
             cudaEventDestroy(event);
+    cuda_close_holes(slot);
     for (CudaReplay &replay : slot->replays)
         cuda_graph_drop(&replay.graph);
     cuda_free_samples(&slot->samples);

@@ -40,18 +40,10 @@ void check_group_patterns(Session *session, const FeatureGroup *group)
             check_group_image(session, group, pattern_draw(pattern, sizes[s][0], sizes[s][1]), pattern->name);
 }
 
-/* Of other groups. CUDA has some of them. */
-static unsigned features_beside(const FeatureGroup *group, unsigned i)
-{
-    if (i % 8 == 2 || i % 8 == 3)
-        return group->beside & (CCL_FEATURE_SHAPE | CCL_FEATURE_INTENSITY);
-    return i % 8 == 5 || i % 8 == 7 ? group->beside : 0;
-}
-
 static Case table_case(const FeatureGroup *group, const Image *image, Product product, unsigned i)
 {
     Case c = case_new(image, product, "%s in tables, %u", group->name, i);
-    c.features = group->features | features_beside(group, i);
+    c.features = group->features | (i % 2 ? group->beside : 0);
     c.picture = i % N_PICTURES;
     c.filter.min_area = 1 + i % 5;
     c.filter.border = i % 3 ? CCL_BORDER_DROP : CCL_BORDER_FLAG;

@@ -25,7 +25,6 @@
     "cov-weighted-xx, cov-weighted-xy, cov-weighted-yy, cb-mean, cr-mean, touches-border, touches-left, "      \
     "touches-top, touches-right, touches-bottom"
 
-#define FEATURES_OF_CUDA (CCL_FEATURE_SHAPE | CCL_FEATURE_INTENSITY)
 #define EVERY_FEATURE (CCL_FEATURE_SHAPE | CCL_FEATURE_HULL | CCL_FEATURE_HOLES | CCL_FEATURE_INTENSITY)
 
 static const struct {
@@ -320,10 +319,8 @@ static void judge_tables(Session *session)
     for (unsigned i = 0; i < (session->quick ? 3 : 60); i++) {
         Image image = image_noise(20 + random_below(&session->random, 120), 10 + random_below(&session->random, 60),
                                   10 + random_below(&session->random, 70), 1 + i % 3, &session->random);
-        for (unsigned k = 0; k < 4; k++) {
+        for (unsigned k = 0; k < 4; k++)
             judge_expression(session, &image, "noise", k % 2 ? EVERY_FEATURE : 0, 4 * i + k);
-            judge_expression(session, &image, "noise", FEATURES_OF_CUDA, 4 * i + k);
-        }
         if (i % 16 == 0) {
             judge_orders(session, &image, "noise");
             judge_in_flight(session, &image);

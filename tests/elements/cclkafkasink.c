@@ -103,8 +103,7 @@ GST_START_TEST (test_brokers_down)
   push_lines (publisher, 20, 5000);
   wait_for_all_lines (publisher);
   expect_all (cluster, publisher, 0);
-  fail_unless (publisher->longest_push < G_TIME_SPAN_SECOND, "a push took %" G_GINT64_FORMAT " us",
-      publisher->longest_push);
+  fail_unless (publisher->longest_push < MAX_PUSH_TIME, "a push took %" G_GINT64_FORMAT " us", publisher->longest_push);
   close_publisher (publisher);
   stop_kafka (cluster);
 }

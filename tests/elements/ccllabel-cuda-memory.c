@@ -158,6 +158,52 @@ GST_START_TEST (test_outputs_of_cuda_memory)
 
 GST_END_TEST;
 
+/* Measures of masks in CUDA memory: the same metadata on both backends. */
+static GBytes *
+measure (guint backend, const gchar * settings, GstCudaContext * context)
+{
+  GstHarness *harness = harness_with (backend, settings, context);
+  GByteArray *const all = g_byte_array_new ();
+  GstBuffer *buffer;
+
+  for (guint i = 0; i < 6; i++) {
+    Mask mask = mask_random (i < 3 ? 320 : 222, 240, i, 0.1 + 0.1 * i);
+
+    if (i % 3 == 0)
+      set_cuda_caps (harness, GST_VIDEO_FORMAT_NV12, &mask);
+    buffer = cuda_buffer (context, GST_VIDEO_FORMAT_NV12, &mask);
+    fail_unless_equals_int (gst_harness_push (harness, buffer), GST_FLOW_OK);
+    mask_free (&mask);
+  }
+  gst_harness_push_event (harness, gst_event_new_eos ());
+  while ((buffer = gst_harness_try_pull (harness))) {
+    GBytes *const meta = gst_ccl_blob_meta_to_bytes (gst_buffer_get_ccl_blob_meta (buffer));
+
+    g_byte_array_append (all, g_bytes_get_data (meta, NULL), g_bytes_get_size (meta));
+    g_bytes_unref (meta);
+    gst_buffer_unref (buffer);
+  }
+  fail_unless_equals_int (gst_harness_buffers_received (harness), 6);
+  gst_harness_teardown (harness);
+  return g_byte_array_free_to_bytes (all);
+}
+
+GST_START_TEST (test_measures_in_cuda_memory)
+{
+  static const gchar *const settings[] = { "features=shape", "features=shape async-depth=2", "features=intensity",
+    "features=shape+intensity sort=circularity-desc filter=\"intensity-mean > 20\" async-depth=1"
+  };
+  GstCudaContext *context = new_context ();
+  GBytes *const on_cpu = measure (0, settings[__i__], context), *const on_gpu = measure (1, settings[__i__], context);
+
+  fail_unless (g_bytes_equal (on_cpu, on_gpu), "%s", settings[__i__]);
+  g_bytes_unref (on_cpu);
+  g_bytes_unref (on_gpu);
+  gst_object_unref (context);
+}
+
+GST_END_TEST;
+
 void
 ccllabel_cuda_add_memory_tests (Suite * suite)
 {
@@ -169,5 +215,6 @@ ccllabel_cuda_add_memory_tests (Suite * suite)
   tcase_add_loop_test (tests, test_memory_changes_from_frame_to_frame, 0, G_N_ELEMENTS (backends));
   tcase_add_loop_test (tests, test_async_in_cuda_memory, 0, G_N_ELEMENTS (backends));
   tcase_add_loop_test (tests, test_outputs_of_cuda_memory, 0, G_N_ELEMENTS (backends));
+  tcase_add_loop_test (tests, test_measures_in_cuda_memory, 0, 4);
   suite_add_tcase (suite, tests);
 }

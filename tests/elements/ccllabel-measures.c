@@ -92,6 +92,8 @@ static const gchar *const settings[] = {
   "filter=\"n-holes > 0 or perimeter-crack < 20\" async-depth=1", "sort=euler-number max-components=9",
   "foreground=equal async-depth=1", "foreground=equal background-value=255 sort=class-id-desc filter=\"area > 2\"",
   "features=intensity async-depth=1", "features=shape+intensity sort=intensity-mean-desc",
+  "features=hull async-depth=1", "features=holes connectivity=4 async-depth=3", "sort=area-convex-desc max-components=5",
+  "features=shape+hull+holes+intensity filter=\"area-filled > 4 and solidity < 0.9\" sort=area-filled max-components=7",
 };
 
 GST_START_TEST (test_same_table)
@@ -144,14 +146,14 @@ GST_START_TEST (test_changes_while_playing)
 
 GST_END_TEST;
 
-/* Masks of cclmotion in device memory. */
+/* Masks of cclmotion in device memory, and the frame in system memory. */
 static GBytes *
 label_motion (guint backend, guint * n_found)
 {
   gchar *const line =
       g_strdup_printf
       ("cclmotion method=mog2 warmup-frames=3 open=0 backend=%s ! ccllabel name=label backend=%s mask-source=mask-meta "
-      "features=shape async-depth=1", backends[backend], backends[backend]);
+      "features=shape+intensity async-depth=1", backends[backend], backends[backend]);
   GstHarness *harness = gst_harness_new_parse (line);
   GByteArray *const all = g_byte_array_new ();
   GstBuffer *buffer;

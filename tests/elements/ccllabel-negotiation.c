@@ -272,7 +272,7 @@ GST_START_TEST (test_bad_caps_are_reported)
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   g_signal_emit_by_name (source, "push-buffer", buffer, &flow);
   bus = gst_element_get_bus (pipeline);
-  message = gst_bus_timed_pop_filtered (bus, 10 * GST_SECOND, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+  message = gst_bus_timed_pop_filtered (bus, 100 * GST_SECOND, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
   fail_unless (message && GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR);
   gst_message_parse_error (message, &error, &debug);
   fail_unless (strstr (debug, "not-negotiated") != NULL, "%s", debug);

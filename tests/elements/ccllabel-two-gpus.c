@@ -48,6 +48,19 @@ push_frame (GstHarness * stream, guint n)
   mask_free (&mask);
 }
 
+/* Frames in flight may still come out. */
+static void
+push_until_error (GstHarness * stream)
+{
+  Mask mask = mask_random (320, 240, 0, 0.3);
+  GstFlowReturn flow = GST_FLOW_OK;
+
+  for (guint n = 5; n < N_FRAMES && flow == GST_FLOW_OK; n++)
+    flow = push_mask (stream, &mask, n);
+  fail_unless_equals_int (flow, GST_FLOW_ERROR);
+  mask_free (&mask);
+}
+
 static void
 assert_frames (GstHarness * stream)
 {
@@ -109,32 +122,89 @@ break_context_of (GstHarness * harness)
   gst_object_unref (cuda);
 }
 
-/* The streams of the GPU go on with the other one. Each test runs in a child process. */
+/* It ends all of CUDA in its process: the streams go on with the CPU, or say so. Each test runs in a child process. */
 GST_START_TEST (test_illegal_access)
 {
+  const gboolean automatic = __i__ == 0;
   GstHarness *streams[N_STREAMS];
   GstBus *buses[N_STREAMS];
-  gchar *const settings = g_strdup_printf ("backend=%s async-depth=%d batch=%s", __i__ ? "cuda" : "auto", __i__,
-      __i__ == 2 ? "false" : "true");
+  gchar *const settings = g_strdup_printf ("backend=%s async-depth=%d batch=%s", automatic ? "auto" : "cuda",
+      automatic ? 0 : __i__ - 1, __i__ == 3 ? "false" : "true");
 
   start_streams (streams, buses, settings);
-  for (guint n = 0; n < N_FRAMES; n++) {
+  for (guint n = 0; n < (automatic ? N_FRAMES : 5); n++) {
     if (n == 5)
       break_context_of (streams[0]);
     for (guint i = 0; i < N_STREAMS; i++)
       push_frame (streams[i], n);
   }
+  if (!automatic)
+    break_context_of (streams[0]);
   for (guint i = 0; i < N_STREAMS; i++) {
-    assert_frames (streams[i]);
-    fail_unless_equals_int (stat_gpu (streams[i]), 1);
-    fail_unless_equals_uint64 (stat_uint64 (streams[i], "gpu-changes"), i % 2 == 0);
-    if (i % 2 == 0)
-      assert_message (buses[i], GST_MESSAGE_WARNING, "Continuing on GPU 1");
-    assert_no_message (buses[i], GST_MESSAGE_WARNING);
+    if (automatic) {
+      assert_frames (streams[i]);
+      fail_unless_equals_int (stat_gpu (streams[i]), -1);
+      assert_message (buses[i], GST_MESSAGE_WARNING, "start the program again");
+    } else {
+      push_until_error (streams[i]);
+      assert_message (buses[i], GST_MESSAGE_ERROR, "start the program again");
+    }
     drop_bus (streams[i], buses[i]);
     gst_harness_teardown (streams[i]);
   }
   g_free (settings);
+}
+
+GST_END_TEST;
+
+/* ---------------------------------------------------------------- a GPU without memory */
+
+#define MAX_BLOCKS 512
+
+/* All of the memory of GPU 0, in ever smaller blocks. */
+static guint
+fill_gpu (CUdeviceptr * blocks)
+{
+  guint n = 0;
+
+  for (gsize size = (gsize) 1 << 38; size >= 1 << 12; size /= 2)
+    while (n < MAX_BLOCKS && CuMemAlloc (&blocks[n], size) == CUDA_SUCCESS)
+      n++;
+  fail_unless (n < MAX_BLOCKS);
+  return n;
+}
+
+/* A stream that becomes larger while its GPU is full. */
+GST_START_TEST (test_full_gpu)
+{
+  Mask small = mask_random (16, 16, 1, 0.3), large = mask_random (4000, 2000, 2, 0.001);
+  GstHarness *const stream = harness_in_context (1, "backend=cuda", NULL);
+  GstBus *const bus = watch_bus (stream);
+  GstCudaContext *const cuda = gst_cuda_context_new (0);
+  CUdeviceptr blocks[MAX_BLOCKS];
+  GstBuffer *labelled;
+  guint n;
+
+  set_mask_caps (stream, GST_VIDEO_FORMAT_GRAY8, &small);
+  fail_unless_equals_int (stat_gpu (stream), 0);
+  gst_cuda_context_push (cuda);
+  n = fill_gpu (blocks);
+  set_mask_caps (stream, GST_VIDEO_FORMAT_GRAY8, &large);
+  fail_unless_equals_int (push_mask (stream, &large, 0), GST_FLOW_OK);
+  gst_harness_push_event (stream, gst_event_new_eos ());
+  labelled = gst_harness_pull (stream);
+  assert_blobs (labelled, &large, 8);
+  gst_buffer_unref (labelled);
+  fail_unless_equals_int (stat_gpu (stream), 1);
+  assert_message (bus, GST_MESSAGE_WARNING, "Continuing on GPU 1");
+  while (n > 0)
+    CuMemFree (blocks[--n]);
+  gst_cuda_context_pop (NULL);
+  gst_object_unref (cuda);
+  drop_bus (stream, bus);
+  gst_harness_teardown (stream);
+  mask_free (&small);
+  mask_free (&large);
 }
 
 GST_END_TEST;
@@ -235,7 +305,8 @@ ccllabel_two_gpus_suite (void)
   suite_add_tcase (suite, tests);
   tcase_set_timeout (tests, 120);
   tcase_add_test (tests, test_streams_spread);
-  tcase_add_loop_test (tests, test_illegal_access, 0, 3);
+  tcase_add_loop_test (tests, test_illegal_access, 0, 4);
+  tcase_add_test (tests, test_full_gpu);
   tcase_add_test (tests, test_speed);
   return suite;
 }

@@ -188,7 +188,7 @@ assert_refused (const gchar * settings, const gchar * expected)
   fail_unless (pipeline != NULL, "%s", line);
   gst_element_set_state (pipeline, GST_STATE_PAUSED);
   bus = gst_element_get_bus (pipeline);
-  message = gst_bus_timed_pop_filtered (bus, 20 * GST_SECOND, GST_MESSAGE_ERROR | GST_MESSAGE_ASYNC_DONE);
+  message = gst_bus_timed_pop_filtered (bus, 100 * GST_SECOND, GST_MESSAGE_ERROR | GST_MESSAGE_ASYNC_DONE);
   fail_unless (message && GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR, "%s: no error", settings);
   gst_message_parse_error (message, &error, NULL);
   fail_unless (strstr (error->message, expected) != NULL, "%s: expected \"%s\" in \"%s\"", settings, expected,

@@ -158,7 +158,7 @@ GST_START_TEST (test_state_cycles)
     GstMessage *message;
 
     fail_if (gst_element_set_state (pipeline, GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE);
-    message = gst_bus_timed_pop_filtered (bus, 10 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+    message = gst_bus_timed_pop_filtered (bus, 100 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
     fail_unless (message && GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS);
     gst_message_unref (message);
     fail_if (gst_element_set_state (pipeline, GST_STATE_NULL) == GST_STATE_CHANGE_FAILURE);

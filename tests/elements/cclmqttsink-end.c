@@ -31,7 +31,7 @@ GST_START_TEST (test_end_without_a_broker)
   start = g_get_monotonic_time ();
   fail_unless (gst_harness_push_event (publisher.harness, gst_event_new_eos ()));
   fail_unless (g_get_monotonic_time () - start >= G_USEC_PER_SEC / 2);
-  fail_unless (g_get_monotonic_time () - start < 10 * G_USEC_PER_SEC);
+  fail_unless (g_get_monotonic_time () - start < PATIENCE);
   /* It also says when it fails to connect for another reason than before. */
   expect_message_past (&publisher, GST_MESSAGE_WARNING, "No connection", "3 messages are still waiting");
   gst_element_set_state (publisher.harness->element, GST_STATE_NULL);

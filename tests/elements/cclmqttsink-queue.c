@@ -5,6 +5,8 @@
 
 #include "cclmqttsink.h"
 
+#include "mqttproxy.h"
+
 GST_START_TEST (test_full_queue)
 {
   NEED_BROKER ();
@@ -13,27 +15,28 @@ GST_START_TEST (test_full_queue)
   static const gchar *const policies[] = { "drop-oldest", "drop-newest" };
 
   for (guint i = 0; i < G_N_ELEMENTS (policies); i++) {
-    GstElement *sink = new_sink ("mqtt", port, "t");
+    GSubprocess *const broker = start_broker (port, OPEN_TO_ALL);
+    Listener listener = listen_at (port, NULL);
+    MqttProxy *const proxy = start_proxy (0, port);
+    GstElement *sink = new_sink ("mqtt", proxy->port, "t");
     Publisher publisher;
-    GSubprocess *broker;
-    Listener listener;
 
-    g_object_set (sink, "queue-size", 10, "max-reconnect-delay", 4 * GST_SECOND, NULL);
+    set_proxy_refuses (proxy, TRUE);    /* the listener is there first */
+    g_object_set (sink, "queue-size", 10, NULL);
     gst_util_set_object_arg (G_OBJECT (sink), "overflow", policies[i]);
     publisher = publish_with (sink);
     expect_message (&publisher, GST_MESSAGE_WARNING, "No connection");
     push_numbers (&publisher, 1, 25);
     fail_unless_equals_uint64 (stat_of (&publisher, "dropped"), 15);
     fail_unless_equals_uint64 (stat_of (&publisher, "queued"), 10);
-
-    broker = start_broker (port, OPEN_TO_ALL);
-    listener = listen_for (port, 10, NULL);
+    set_proxy_refuses (proxy, FALSE);
     wait_for_stat (&publisher, "published", 10);
     if (i == 0)
       expect_numbers (&listener, "t", 16, 25);
     else
       expect_numbers (&listener, "t", 1, 10);
     close_publisher (&publisher);
+    stop_proxy (proxy);
     close_listener (&listener);
     stop_program (broker);
   }

@@ -29,7 +29,7 @@ GST_START_TEST (test_nothing_comes_twice)
 
   const guint port = free_port ();
   GSubprocess *broker = start_broker (port, OPEN_TO_ALL);
-  Listener listener = listen_for (port, 1000, NULL);
+  Listener listener = listen_at (port, NULL);
   MqttProxy *const proxy = start_proxy (0, port);
   Publisher publisher = publish_through (proxy, __i__ ? "" : "session-expiry=0");
 
@@ -79,7 +79,7 @@ GST_START_TEST (test_session_is_lost)
   g_object_unref (broker);
   set_proxy_drops_completions (proxy, FALSE);
   broker = start_broker (port, OPEN_TO_ALL);
-  listener = listen_for (port, 1000, NULL);
+  listener = listen_at (port, NULL);
   push_numbers (&publisher, 6, 10);
   set_proxy_refuses (proxy, FALSE);
   expect_numbers_at_least_once (&listener, 1, 10);
@@ -100,7 +100,7 @@ GST_START_TEST (test_port_was_closed)
 
   const guint port = free_port ();
   GSubprocess *broker = start_broker (port, OPEN_TO_ALL);
-  Listener listener = listen_for (port, 1000, NULL);
+  Listener listener = listen_at (port, NULL);
   MqttProxy *proxy = start_proxy (0, port);
   const guint proxy_port = proxy->port;
   Publisher publisher = publish_through (proxy, "");
@@ -109,8 +109,7 @@ GST_START_TEST (test_port_was_closed)
   push_numbers (&publisher, 1, 5);
   wait_for_dropped (proxy, 5);
   stop_proxy (proxy);
-  while (stat_of (&publisher, "failures") < 3)
-    g_usleep (20000);
+  wait_for_at_least (&publisher, "failures", 3);
   proxy = start_proxy (proxy_port, port);
   wait_for_stat (&publisher, "published", 5);
   for (guint i = 0; i < 2; i++)
@@ -153,7 +152,7 @@ GST_START_TEST (test_session_of_another)
 
   const guint port = free_port ();
   GSubprocess *broker = start_broker (port, OPEN_TO_ALL);
-  Listener listener = listen_for (port, 1000, NULL);
+  Listener listener = listen_at (port, NULL);
   MqttProxy *const proxy = start_proxy (0, port);
   Publisher publisher;
 

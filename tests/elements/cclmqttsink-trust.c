@@ -16,17 +16,6 @@ publish_to (const gchar * scheme, guint port, const gchar * certificate)
   return publish_with (sink);
 }
 
-static void
-wait_for_failures (Publisher * publisher, guint64 n)
-{
-  const gint64 end = g_get_monotonic_time () + PATIENCE;
-
-  while (stat_of (publisher, "failures") < n) {
-    fail_unless (g_get_monotonic_time () < end, "fewer than %u failures", (guint) n);
-    g_usleep (20000);
-  }
-}
-
 /* localhost is ::1 too, where the port is closed. The broker at 127.0.0.1 hangs meanwhile. It has five lines, of which the sink
  * does not know. */
 GST_START_TEST (test_other_address_is_closed)
@@ -35,7 +24,7 @@ GST_START_TEST (test_other_address_is_closed)
 
   const guint port = free_port ();
   GSubprocess *broker = start_broker (port, OPEN_TO_ALL);
-  Listener listener = listen_for (port, 1000, NULL);
+  Listener listener = listen_at (port, NULL);
   MqttProxy *const proxy = start_proxy (0, port);
   Publisher publisher = publish_to ("mqtt", proxy->port, NULL);
 
@@ -45,7 +34,7 @@ GST_START_TEST (test_other_address_is_closed)
   wait_for_dropped (proxy, 5);
   set_proxy_hangs (proxy, TRUE);
   cut_proxy (proxy);
-  wait_for_failures (&publisher, 2);    /* the cut, and one attempt of both addresses */
+  wait_for_at_least (&publisher, "failures", 2);        /* the cut, and one attempt of both addresses */
   set_proxy_drops_completions (proxy, FALSE);
   set_proxy_hangs (proxy, FALSE);
   wait_for_stat (&publisher, "published", 5);
@@ -84,11 +73,11 @@ GST_START_TEST (test_tls)
   if (__i__ == 0) {
     set_proxy_refuses (proxy, TRUE);
     cut_proxy (proxy);
-    wait_for_failures (&publisher, 5);
+    wait_for_at_least (&publisher, "failures", 5);
     set_proxy_refuses (proxy, FALSE);
   } else {
     stop_proxy (proxy);
-    wait_for_failures (&publisher, 3);
+    wait_for_at_least (&publisher, "failures", 3);
     proxy = start_opaque_proxy (proxy_port, port);
   }
   push_numbers (&publisher, 6, 9);

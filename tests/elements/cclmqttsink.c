@@ -70,6 +70,17 @@ wait_for_stat (Publisher * publisher, const gchar * field, guint64 value)
 }
 
 void
+wait_for_at_least (Publisher * publisher, const gchar * field, guint64 value)
+{
+  const gint64 end = g_get_monotonic_time () + PATIENCE;
+
+  while (stat_of (publisher, field) < value) {
+    fail_unless (g_get_monotonic_time () < end, "%s does not reach %" G_GUINT64_FORMAT, field, value);
+    g_usleep (20000);
+  }
+}
+
+void
 expect_all_published (Publisher * publisher, guint64 count)
 {
   fail_unless_equals_uint64 (stat_of (publisher, "published"), count);

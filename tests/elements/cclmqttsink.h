@@ -27,6 +27,9 @@ void push_numbers (Publisher * publisher, guint first, guint last);
 guint64 stat_of (Publisher * publisher, const gchar * field);
 void wait_for_stat (Publisher * publisher, const gchar * field, guint64 value);
 
+/* The same for a number that grows on. */
+void wait_for_at_least (Publisher * publisher, const gchar * field, guint64 value);
+
 /* That many messages have come, and every one of them is with the broker. */
 void expect_all_published (Publisher * publisher, guint64 count);
 

@@ -125,8 +125,7 @@ GST_START_TEST (test_killed_server)
   wait_for_all_lines (publisher);
   expect_all_once (servers, publisher, 0);
   fail_unless (publisher_stat (publisher, "connects") >= 2);
-  fail_unless (publisher->longest_push < G_TIME_SPAN_SECOND, "a push took %" G_GINT64_FORMAT " us",
-      publisher->longest_push);
+  fail_unless (publisher->longest_push < MAX_PUSH_TIME, "a push took %" G_GINT64_FORMAT " us", publisher->longest_push);
   close_publisher (publisher);
   stop_nats (servers);
 }
@@ -191,6 +190,7 @@ GST_START_TEST (test_full_stream)
   publisher = open_sink (servers, TOPIC, 3);
   push_lines (publisher, 20, 0);
   wait_for_message (publisher, GST_MESSAGE_WARNING, "The broker is full: maximum messages exceeded", NULL);
+  wait_for_publisher (publisher, "published", 30);
   g_usleep (1000000);
   fail_unless_equals_uint64 (publisher_stat (publisher, "published"), 30);
   fail_unless (gst_bus_pop_filtered (publisher->bus, GST_MESSAGE_WARNING) == NULL, "one warning is enough");

@@ -55,7 +55,7 @@ few_buffers_expect_frames (FewBuffers * few)
 {
   const gint before = g_atomic_int_get (&few->count);
 
-  for (guint i = 0; i < 1000 && g_atomic_int_get (&few->count) < before + 20; i++)
+  for (guint i = 0; i < 10000 && g_atomic_int_get (&few->count) < before + 20; i++)
     g_usleep (10000);
   fail_unless (g_atomic_int_get (&few->count) >= before + 20, "%s stands still", few->name);
 }
@@ -68,7 +68,7 @@ few_buffers_expect_latency (FewBuffers * few, guint n_frames)
   GstPad *const pad = gst_element_get_static_pad (few->element, "src");
   GstClockTime latency = GST_CLOCK_TIME_NONE, before, after;
 
-  for (guint i = 0; i < 1000 && latency != wanted; i++) {
+  for (guint i = 0; i < 10000 && latency != wanted; i++) {
     if (i)
       g_usleep (10000);
     if (query_latency (few->upstream, &before) && query_latency (pad, &after))
@@ -122,7 +122,7 @@ few_buffers_block (FewBuffers * few, GstElement * before)
   g_atomic_int_set (&few->blocked, FALSE);
   few->block = gst_pad_add_probe (few->blocked_pad, GST_PAD_PROBE_TYPE_BLOCK | GST_PAD_PROBE_TYPE_BUFFER, note_block,
       &few->blocked, NULL);
-  for (guint i = 0; i < 1000 && !g_atomic_int_get (&few->blocked); i++)
+  for (guint i = 0; i < 10000 && !g_atomic_int_get (&few->blocked); i++)
     g_usleep (10000);
   fail_unless (g_atomic_int_get (&few->blocked));
   gst_object_unref (fed);

@@ -252,7 +252,7 @@ settle (Stream * stream)
   stream->depth = 0;
   g_object_set (element (stream, "ccllabel"), "async-depth", 0, NULL);
   next_frame (stream);
-  for (guint i = 0; waiting && i < 1000; i++) {
+  for (guint i = 0; waiting && i < 50000; i++) {
     g_object_get (lines, "current-level-buffers", &waiting, NULL);
     g_usleep (2000);
   }

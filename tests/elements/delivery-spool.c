@@ -13,7 +13,7 @@
 #include "deliverylink.h"
 #include "support/folder.h"
 
-#define PATIENCE (20 * G_TIME_SPAN_SECOND)
+#define PATIENCE (100 * G_TIME_SPAN_SECOND)
 
 static gchar *folder, *location, *program;
 
@@ -255,7 +255,9 @@ run_and_kill (gulong time, guint64 * accepted, guint64 * pushed)
           &pid, NULL, &output, NULL, NULL));
   g_strfreev (environment);
   stream = fdopen (output, "r");
-  fail_unless (fgets (last, sizeof last, stream) != NULL);
+  do
+    fail_unless (fgets (last, sizeof last, stream) != NULL);
+  while (g_ascii_strtoull (last, NULL, 10) < 2);
   g_usleep (time);
   kill (pid, SIGKILL);
   waitpid (pid, NULL, 0);
@@ -363,6 +365,22 @@ register_failing_disk (void)
   sqlite3_vfs_register (&failing_disk, TRUE);
 }
 
+/* The thread of the spool has found the disk full. It tries again after a second. */
+static void
+wait_for_warning (Link * link)
+{
+  const gint64 end = g_get_monotonic_time () + PATIENCE;
+  guint n = 0;
+
+  while (n == 0 && g_get_monotonic_time () < end) {
+    g_usleep (2000);
+    g_mutex_lock (&link->lock);
+    n = link->n_warnings;
+    g_mutex_unlock (&link->lock);
+  }
+  fail_unless_equals_int (n, 1);
+}
+
 /* Nothing is accepted while the disk is full, nor lost: it comes when there is space again. */
 GST_START_TEST (test_full_disk)
 {
@@ -375,6 +393,7 @@ GST_START_TEST (test_full_disk)
   wait_for_accepted (&link, 2);
   g_atomic_int_set (&disk_is_full, TRUE);
   push_letters (&link, "cd");
+  wait_for_warning (&link);
   g_usleep (1300000);
   fail_unless_equals_uint64 (get_stats (&link).accepted, 2);
   fail_unless_equals_int (link.n_warnings, 1);
@@ -410,7 +429,9 @@ GST_START_TEST (test_disk_stays_full)
   push_letters (&link, "abcd");
   wait_for_accepted (&link, 4);
   g_atomic_int_set (&disk_is_full, TRUE);
-  push_letters (&link, "efghijklmnopqr");
+  push_letters (&link, "e");
+  wait_for_warning (&link);
+  push_letters (&link, "fghijklmnopqr");
   g_usleep (1300000);
   g_atomic_int_set (&disk_is_full, FALSE);
   wait_for_accepted (&link, 12);

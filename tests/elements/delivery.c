@@ -3,6 +3,8 @@
 
 /* The parts of cclmqttsink that need neither a pipeline nor a broker: addresses and topics. */
 
+#include <time.h>
+
 #include <gst/check/gstcheck.h>
 
 #include "delivery/gstcclmqttaddress.h"
@@ -139,17 +141,17 @@ GST_START_TEST (test_texts)
 
 GST_END_TEST;
 
-/* A long line costs no time. Parsing this one takes a hundred times longer. */
+/* A long line costs no time of the processor. Parsing this one takes a hundred times longer. */
 GST_START_TEST (test_long_line)
 {
   gchar *const blobs = g_strnfill (10000000, ' ');
   gchar *const line = g_strdup_printf ("{\"source\":\"cam\",\"blobs\":[%s]}", blobs);
   const gsize size = strlen (line);
-  const gint64 start = g_get_monotonic_time ();
+  const clock_t start = clock ();
 
   for (guint i = 0; i < 1000; i++)
     check_text (line, size, "source", "cam");
-  fail_unless (g_get_monotonic_time () - start < 5 * G_USEC_PER_SEC);
+  fail_unless (clock () - start < 5 * CLOCKS_PER_SEC);
   g_free (line);
   g_free (blobs);
 }

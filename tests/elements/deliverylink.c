@@ -3,7 +3,7 @@
 
 #include "deliverylink.h"
 
-#define PATIENCE (20 * G_TIME_SPAN_SECOND)
+#define PATIENCE (100 * G_TIME_SPAN_SECOND)
 
 static void
 start_link (gpointer transport, GstCclDelivery * delivery)
@@ -15,6 +15,17 @@ stop_link (gpointer transport)
 {
 }
 
+static gboolean
+is_held (Link * link)
+{
+  gboolean held;
+
+  g_mutex_lock (&link->lock);
+  held = link->is_held;
+  g_mutex_unlock (&link->lock);
+  return held;
+}
+
 static GstCclSendResult
 send_by_link (gpointer transport, const GstCclDeliveryMessage * message, gchar * reason)
 {
@@ -24,6 +35,7 @@ send_by_link (gpointer transport, const GstCclDeliveryMessage * message, gchar *
   gboolean answers, is_full;
 
   g_mutex_lock (&link->lock);
+  link->n_calls++;
   result = link->result;
   answers = link->answers_inside;
   is_full = link->is_full;
@@ -33,8 +45,8 @@ send_by_link (gpointer transport, const GstCclDeliveryMessage * message, gchar *
     link->is_poisoned |= letter == link->poison;
   }
   g_mutex_unlock (&link->lock);
-  if (link->send_time)
-    g_usleep (link->send_time);
+  while (is_held (link))
+    g_usleep (1000);
   if (answers)
     gst_ccl_delivery_acknowledged (link->delivery, message->id);
   if (is_full)

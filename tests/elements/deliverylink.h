@@ -23,7 +23,8 @@ typedef struct
   gboolean is_poisoned;
   gboolean answers_inside;      /* acknowledged() comes from inside send() */
   gboolean is_full;             /* postponed() does */
-  gulong send_time;             /* microseconds that send() takes */
+  gboolean is_held;             /* send() does not return meanwhile */
+  guint n_calls;                /* of send() */
   guint n_connected, n_disconnected, n_refused, n_warnings, n_full;
 } Link;
 

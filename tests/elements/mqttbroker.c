@@ -179,14 +179,74 @@ stop_program (GSubprocess * process)
   g_object_unref (process);
 }
 
+/* A client of the broker at the port, which it has let in. */
+static GSocketConnection *
+connect_client (guint port)
+{
+  static const guint8 connect[] = { 0x10, 12, 0, 4, 'M', 'Q', 'T', 'T', 4, 2, 0, 60, 0, 0 };
+  GSocketClient *const sockets = g_socket_client_new ();
+  GSocketConnection *connection;
+  guint8 answer[4];
+
+  g_socket_client_set_enable_proxy (sockets, FALSE);    /* see accepts_connections() */
+  connection = g_socket_client_connect_to_host (sockets, "127.0.0.1", (guint16) port, NULL, NULL);
+  fail_unless (connection != NULL);
+  fail_unless (g_output_stream_write_all (g_io_stream_get_output_stream (G_IO_STREAM (connection)), connect,
+          sizeof connect, NULL, NULL, NULL));
+  fail_unless (g_input_stream_read_all (g_io_stream_get_input_stream (G_IO_STREAM (connection)), answer, sizeof answer,
+          NULL, NULL, NULL));
+  fail_unless (answer[0] == 0x20 && answer[3] == 0);
+  g_object_unref (sockets);
+  return connection;
+}
+
+/* Publishes a message of this size, of QoS 0. */
+static void
+publish_probe (GSocketConnection * client, guint8 size)
+{
+  const guint8 head[] = { 0x30, 2 + 5 + size, 0, 5, 'p', 'r', 'o', 'b', 'e' };
+  GOutputStream *const output = g_io_stream_get_output_stream (G_IO_STREAM (client));
+
+  fail_unless (g_output_stream_write_all (output, head, sizeof head, NULL, NULL, NULL));
+  fail_unless (g_output_stream_write_all (output, "pp", size, NULL, NULL, NULL));
+}
+
+/* mosquitto_sub does not say when it has subscribed. Messages are published until one comes, and then one that looks different
+ * in every format: it is the last. */
+static void
+wait_for_subscription (Listener * listener, guint port)
+{
+  GSocketConnection *const client = connect_client (port);
+  GPollableInputStream *const output = G_POLLABLE_INPUT_STREAM (g_subprocess_get_stdout_pipe (listener->process));
+  const gint64 end = g_get_monotonic_time () + PATIENCE;
+  gchar *first, *line;
+  gboolean is_last;
+
+  do {
+    fail_unless (g_get_monotonic_time () < end, "mosquitto_sub does not subscribe");
+    publish_probe (client, 1);
+    g_usleep (20000);
+  } while (!g_pollable_input_stream_is_readable (output));
+  publish_probe (client, 2);
+  first = g_data_input_stream_read_line (listener->lines, NULL, NULL, NULL);
+  do {
+    line = g_data_input_stream_read_line (listener->lines, NULL, NULL, NULL);
+    fail_unless (line != NULL, "mosquitto_sub has ended");
+    is_last = strcmp (line, first) != 0;
+    g_free (line);
+  } while (!is_last);
+  g_free (first);
+  g_object_unref (client);
+}
+
 Listener
-listen_for (guint port, guint count, const gchar * const *more)
+listen_at (guint port, const gchar * const *more)
 {
   Listener listener;
   GPtrArray *arguments = g_ptr_array_new ();
-  gchar *port_text = g_strdup_printf ("%u", port), *count_text = g_strdup_printf ("%u", count);
-  const gchar *const fixed[] = { sub_path, "-h", "localhost", "-p", port_text, "-t", "#", "-q", "1", "-v", "-C",
-    count_text, "-W", "60", "-i", "listener", "-c", NULL
+  gchar *port_text = g_strdup_printf ("%u", port);
+  const gchar *const fixed[] = { sub_path, "-h", "localhost", "-p", port_text, "-t", "#", "-q", "1", "-v", "-W", "900",
+    "-i", "listener", "-c", NULL
   };
 
   for (guint i = 0; fixed[i]; i++)
@@ -196,10 +256,9 @@ listen_for (guint port, guint count, const gchar * const *more)
   g_ptr_array_add (arguments, NULL);
   listener.process = spawn ((const gchar * const *) arguments->pdata, G_SUBPROCESS_FLAGS_STDOUT_PIPE);
   listener.lines = g_data_input_stream_new (g_subprocess_get_stdout_pipe (listener.process));
-  g_usleep (500000);            /* mosquitto_sub does not say when it has subscribed */
+  wait_for_subscription (&listener, port);
   g_ptr_array_unref (arguments);
   g_free (port_text);
-  g_free (count_text);
   return listener;
 }
 

@@ -9,7 +9,7 @@
 #include "support/folder.h"
 #include "support/servers.h"
 
-#define PATIENCE (20 * G_TIME_SPAN_SECOND)
+#define PATIENCE (100 * G_TIME_SPAN_SECOND)
 
 gboolean
 have_nats (void)

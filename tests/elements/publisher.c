@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PATIENCE (30 * G_TIME_SPAN_SECOND)
+#define PATIENCE (100 * G_TIME_SPAN_SECOND)
 
 LinePublisher *
 open_publisher (const gchar * element, gchar * servers, const gchar * settings, guint n_sources)

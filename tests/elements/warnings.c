@@ -176,10 +176,10 @@ GST_START_TEST (test_zones_set_later)
 
   g_object_set (zone, "zones", ON_EDGE, NULL);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  fail_unless_equals_int (gst_element_get_state (pipeline, NULL, NULL, 10 * GST_SECOND), GST_STATE_CHANGE_SUCCESS);
+  fail_unless_equals_int (gst_element_get_state (pipeline, NULL, NULL, 100 * GST_SECOND), GST_STATE_CHANGE_SUCCESS);
   fail_unless (gst_bus_timed_pop_filtered (bus, GST_SECOND / 5, GST_MESSAGE_WARNING) == NULL);
   g_object_set (zone, "zones", OUTSIDE, NULL);
-  message = gst_bus_timed_pop_filtered (bus, 10 * GST_SECOND, GST_MESSAGE_WARNING);
+  message = gst_bus_timed_pop_filtered (bus, 100 * GST_SECOND, GST_MESSAGE_WARNING);
   fail_unless (message != NULL);
   gst_message_parse_warning (message, &error, NULL);
   fail_unless (strstr (error->message, "is not within") != NULL, "%s", error->message);

@@ -57,33 +57,7 @@ static inline int3 make_int3(int x, int y, int z) { return int3{ x, y, z }; }
 
 /* ---------------------------------------------------------------- errors */
 
-enum cudaError_t {
-    cudaSuccess = 0,
-    cudaErrorInvalidValue = 1,
-    cudaErrorMemoryAllocation = 2,
-    cudaErrorInitializationError = 3,
-    cudaErrorInvalidConfiguration = 9,
-    cudaErrorStubLibrary = 34,
-    cudaErrorInsufficientDriver = 35,
-    cudaErrorDevicesUnavailable = 46,
-    cudaErrorNoDevice = 100,
-    cudaErrorInvalidDevice = 101,
-    cudaErrorNoKernelImageForDevice = 209,
-    cudaErrorUnsupportedPtxVersion = 222,
-    cudaErrorInvalidResourceHandle = 400,
-    cudaErrorNotReady = 600,
-    cudaErrorIllegalAddress = 700,
-    cudaErrorLaunchTimeout = 702,
-    cudaErrorLaunchFailure = 719,
-    cudaErrorNotSupported = 801,
-    cudaErrorSystemNotReady = 802,
-    cudaErrorSystemDriverMismatch = 803,
-    cudaErrorCompatNotSupportedOnDevice = 804,
-    cudaErrorStreamCaptureUnsupported = 900,
-    cudaErrorStreamCaptureInvalidated = 901,
-    cudaErrorInvalidClusterSize = 912,
-    cudaErrorUnknown = 999,
-};
+#include "cuda_errors.h"
 
 #define CUDART_VERSION 13000
 

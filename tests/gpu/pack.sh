@@ -17,7 +17,7 @@ build=$1
 folder=$2
 mkdir -p "$folder"
 cp "$build"/gst/elements/libgstccl.so "$build"/gst/ccl/libgstccl-1.0.so.0 "$folder"
-for program in ccllabel ccllabel-contours ccllabel-cuda ccllabel-two-gpus ccllabel-volume cclmotion; do
+for program in ccllabel ccllabel-contours ccllabel-cuda ccllabel-measures ccllabel-two-gpus ccllabel-volume cclmotion; do
     cp "$build/tests/elements/$program" "$folder/test-$program"
 done
 cp "$build/examples/many-cameras" "$folder"

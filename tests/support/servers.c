@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 
-#define PATIENCE (20 * G_TIME_SPAN_SECOND)
+#define PATIENCE (100 * G_TIME_SPAN_SECOND)
 
 gchar *
 find_server (const gchar * name)

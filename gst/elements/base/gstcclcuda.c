@@ -336,21 +336,16 @@ gst_ccl_cuda_memory_get_context (GstMemory * memory)
 }
 
 gboolean
-gst_ccl_cuda_map (GstMemory * memory, GstMapInfo * map, CclMask * mask, gsize * size)
+gst_ccl_cuda_map_planes (GstMemory * memory, GstMapInfo * map, GstVideoInfo * layout, gpointer * stream)
 {
-  const GstVideoInfo *const info = &GST_CUDA_MEMORY_CAST (memory)->info;
-  const gsize offset = GST_VIDEO_INFO_PLANE_OFFSET (info, 0);
-
+  *layout = GST_CUDA_MEMORY_CAST (memory)->info;
+  *stream = NULL;
   if (!gst_memory_map (memory, map, (GstMapFlags) (GST_MAP_READ | GST_MAP_CUDA)))
     return FALSE;
-  mask->data = map->data + offset;
-  mask->stride = GST_VIDEO_INFO_PLANE_STRIDE (info, 0);
-  mask->memory = CCL_MEMORY_DEVICE;
-  *size = map->size > offset ? map->size - offset : 0;
 #if GST_CHECK_VERSION (1, 24, 0)
-  GstCudaStream *const stream = gst_cuda_memory_get_stream (GST_CUDA_MEMORY_CAST (memory));
-  if (stream)
-    mask->producer_stream = gst_cuda_stream_get_handle (stream);
+  GstCudaStream *const of_memory = gst_cuda_memory_get_stream (GST_CUDA_MEMORY_CAST (memory));
+  if (of_memory)
+    *stream = gst_cuda_stream_get_handle (of_memory);
 #endif
   return TRUE;
 }
@@ -404,10 +399,28 @@ gst_ccl_cuda_memory_get_context (GstMemory * memory)
 }
 
 gboolean
-gst_ccl_cuda_map (GstMemory * memory, GstMapInfo * map, CclMask * mask, gsize * size)
+gst_ccl_cuda_map_planes (GstMemory * memory, GstMapInfo * map, GstVideoInfo * layout, gpointer * stream)
 {
-  (void) memory, (void) map, (void) mask, (void) size;
+  (void) memory, (void) map, (void) layout, (void) stream;
   return FALSE;
 }
 
 #endif
+
+gboolean
+gst_ccl_cuda_map (GstMemory * memory, GstMapInfo * map, CclMask * mask, gsize * size)
+{
+  GstVideoInfo layout;
+  gpointer stream;
+  gsize offset;
+
+  if (!gst_ccl_cuda_map_planes (memory, map, &layout, &stream))
+    return FALSE;
+  offset = GST_VIDEO_INFO_PLANE_OFFSET (&layout, 0);
+  mask->data = map->data + offset;
+  mask->stride = GST_VIDEO_INFO_PLANE_STRIDE (&layout, 0);
+  mask->memory = CCL_MEMORY_DEVICE;
+  mask->producer_stream = stream;
+  *size = map->size > offset ? map->size - offset : 0;
+  return TRUE;
+}

@@ -83,6 +83,9 @@ gboolean gst_ccl_cuda_should_follow (const GstCclCuda * cuda, GstMemory * memory
 /* Makes the memory's context, or its GPU, the current one. */
 void gst_ccl_cuda_follow (GstCclCuda * cuda, GstMemory * memory);
 
+/* Maps CUDA memory on the device. `layout`: its planes, from map->data; `stream`: the CUDA stream that writes it, or NULL. */
+gboolean gst_ccl_cuda_map_planes (GstMemory * memory, GstMapInfo * map, GstVideoInfo * layout, gpointer * stream);
+
 /* Maps CUDA memory on the device and describes its first plane: data, stride, memory and producer_stream of `mask`. `size` is
  * the number of bytes from data to the end of the memory. */
 gboolean gst_ccl_cuda_map (GstMemory * memory, GstMapInfo * map, CclMask * mask, gsize * size);

@@ -100,10 +100,12 @@ static gboolean
 map_picture (GstCclLabel * self, GstCclLabelFrame * frame, GError ** error)
 {
   const GstCclLabelRequest *const request = self->parent.request;
+  const GstCclCuda *const cuda = self->parent.active_backend == GST_CCL_BACKEND_CUDA ? &self->parent.cuda : NULL;
 
   if (!(request->features & CCL_FEATURE_INTENSITY))
     return TRUE;
-  if (!gst_ccl_picture_view_map (&frame->picture, frame->common.buffer, &self->parent.in_info, &frame->mask, error))
+  if (!gst_ccl_picture_view_map (&frame->picture, frame->common.buffer, &self->parent.in_info, &frame->mask, cuda,
+          error))
     return FALSE;
   frame->common.view.mask.picture = &frame->picture.picture;
   return TRUE;

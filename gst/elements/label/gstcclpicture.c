@@ -3,6 +3,8 @@
 
 #include "gstcclpicture.h"
 
+#include <string.h>
+
 static gboolean
 is_identity (const gdouble matrix[9])
 {
@@ -66,15 +68,51 @@ use_planes (CclPicture * picture, const GstVideoFrame * frame)
       && GST_VIDEO_FRAME_COMP_STRIDE (frame, GST_VIDEO_COMP_U) == GST_VIDEO_FRAME_COMP_STRIDE (frame, GST_VIDEO_COMP_V);
 }
 
+/* FALSE: the memory cannot be mapped so, or is not as the caps say. The frame is downloaded then. */
+static gboolean
+map_on_device (GstCclPictureView * view, GstMemory * memory, const GstVideoInfo * info)
+{
+  GstVideoFrame *const frame = &view->frame;
+  gpointer stream;
+
+  memset (frame, 0, sizeof *frame);
+  if (!gst_ccl_cuda_map_planes (memory, &frame->map[0], &frame->info, &stream))
+    return FALSE;
+  view->memory = memory;
+  view->is_mapped = TRUE;
+  for (guint i = 0; i < GST_VIDEO_INFO_N_PLANES (&frame->info); i++)
+    frame->data[i] = frame->map[0].data + GST_VIDEO_INFO_PLANE_OFFSET (&frame->info, i);
+  if (frame->info.finfo == info->finfo && frame->info.width == info->width && frame->info.height == info->height
+      && use_planes (&view->picture, frame)) {
+    view->picture.memory = CCL_MEMORY_DEVICE;
+    view->picture.producer_stream = stream;
+    return TRUE;
+  }
+  gst_ccl_picture_view_unmap (view);
+  return FALSE;
+}
+
+static gboolean
+try_device (GstCclPictureView * view, GstBuffer * buffer, const GstVideoInfo * info, const GstCclCuda * cuda)
+{
+  GstMemory *const memory = cuda && gst_buffer_n_memory (buffer) == 1 ? gst_buffer_peek_memory (buffer, 0) : NULL;
+
+  return memory && gst_ccl_cuda_is_memory (memory) && gst_ccl_cuda_can_read (cuda, memory)
+      && map_on_device (view, memory, info);
+}
+
 gboolean
 gst_ccl_picture_view_map (GstCclPictureView * view, GstBuffer * buffer, const GstVideoInfo * info,
-    const GstCclFoundMask * mask, GError ** error)
+    const GstCclFoundMask * mask, const GstCclCuda * cuda, GError ** error)
 {
   const GstMapFlags flags = (GstMapFlags) (GST_MAP_READ | GST_VIDEO_FRAME_MAP_FLAG_NO_REF);
 
   view->is_mapped = FALSE;
+  view->memory = NULL;
   if (!check (info, mask, error))
     return FALSE;
+  if (try_device (view, buffer, info, cuda))
+    return TRUE;
   view->is_mapped = gst_video_frame_map (&view->frame, info, buffer, flags);
   if (!view->is_mapped) {
     g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ,
@@ -92,7 +130,10 @@ gst_ccl_picture_view_map (GstCclPictureView * view, GstBuffer * buffer, const Gs
 void
 gst_ccl_picture_view_unmap (GstCclPictureView * view)
 {
-  if (view->is_mapped)
+  if (view->is_mapped && view->memory)
+    gst_memory_unmap (view->memory, &view->frame.map[0]);
+  else if (view->is_mapped)
     gst_video_frame_unmap (&view->frame);
   view->is_mapped = FALSE;
+  view->memory = NULL;
 }

@@ -122,8 +122,7 @@ class Context:
     threads:      0: as many as make a mask faster; 1: the caller's alone
     labels:       True where analyze() will be asked for label images
     algorithm:    a name of gstccl.algorithms(); None: the fastest
-    shape, hull, holes, intensity: True where analyze() will be asked for the feature of that name; on CUDA shape and
-                  intensity
+    shape, hull, holes, intensity: True where analyze() will be asked for the feature of that name
     filter, sort, foreground, background: as for gstccl.analyze()
     """
 
@@ -219,7 +218,7 @@ def analyze(mask: Any, *, connectivity: int = 8, features: Iterable[str] | str =
     features:     names of gstccl.FEATURES, or "all" of them: further columns of the table. "shape" adds the columns
                   euler_number, n_holes, perimeter_crack, perimeter_crofton, circularity and compactness. "hull"
                   adds area_convex, solidity, perimeter_convex, feret_diameter_max, min_feret, rect_center, rect_size
-                  and rect_angle (CPU); both together add convexity. "holes" adds area_filled and Table.holes (CPU). "intensity"
+                  and rect_angle; both together add convexity. "holes" adds area_filled and Table.holes. "intensity"
                   adds intensity_min, intensity_max, intensity_sum, intensity_mean, intensity_std, centroid_weighted and
                   covariance_weighted, of `picture`
     picture:      for "intensity", or a filter or sort by it: an array like the mask

@@ -24,7 +24,7 @@
  *
  *     keep     components that pass get the numbers
  *
- * CCL_FEATURE_SHAPE and CCL_FEATURE_INTENSITY add two steps each, before measure and after rows: shape.cu, intensity.cu.
+ * Features add steps before measure and after rows: shape.cu, intensity.cu, hull.cu, holes.cu.
  *
  * Frames of a batch are launched together: every kernel then has a list of them. If only their tables are wanted, and the
  * device has clusters of blocks, one kernel takes all steps: cluster/block.cuh.
@@ -154,12 +154,13 @@ static Job job_for(const CclContext *context, const CudaFrame *frame, void *work
 /* Blocks of each kernel. */
 typedef struct Grids {
     dim3 solve, join, number, measure, keep, rows;
+    const InverseLaunch *inverse; /* with CCL_FEATURE_HOLES */
 } Grids;
 
 static Grids grids_for(const Plan *plan, unsigned multiprocessors)
 {
     const uint32_t n_sides = plan->tiles_x > 1 ? blocks_for(plan->height, JOIN_THREADS) : 0;
-    Grids grids;
+    Grids grids = {};
     grids.solve = dim3(plan->tiles_x, plan->bands);
     grids.join = dim3(plan->tiles_x, plan->bands - 1 + n_sides);
     grids.number = dim3(plan->n_chunks);
@@ -170,14 +171,18 @@ static Grids grids_for(const Plan *plan, unsigned multiprocessors)
 }
 
 /* The counts of features. Contexts that have some launch no batches. */
-static CclStatus launch_counts(CudaFrame *frame, const Alone &jobs, dim3 grid, bool eight, bool filtered)
+static CclStatus launch_counts(CudaFrame *frame, const Alone &jobs, const Grids &grids, bool eight, bool filtered)
 {
     if (frame->counts.shape)
-        CCL_TRY(launch_count_shape(frame, jobs, grid, eight, filtered));
-    return frame->counts.intensity ? launch_sum_intensity(frame, jobs, grid, filtered) : CCL_OK;
+        CCL_TRY(launch_count_shape(frame, jobs, grids.measure, eight, filtered));
+    if (frame->counts.intensity)
+        CCL_TRY(launch_sum_intensity(frame, jobs, grids.measure, filtered));
+    if (frame->counts.hull)
+        CCL_TRY(launch_find_extents(frame, jobs, grids.measure, filtered));
+    return grids.inverse ? launch_find_holes(frame, jobs, *grids.inverse, eight, filtered) : CCL_OK;
 }
 
-static CclStatus launch_counts(CudaFrame *, const Listed &, dim3, bool, bool)
+static CclStatus launch_counts(CudaFrame *, const Listed &, const Grids &, bool, bool)
 {
     return CCL_OK;
 }
@@ -186,7 +191,9 @@ static CclStatus launch_written_counts(CudaFrame *frame, const Alone &jobs, dim3
 {
     if (frame->counts.shape)
         CCL_TRY(launch_write_shape(frame, jobs, grid));
-    return frame->counts.intensity ? launch_write_intensity(frame, jobs, grid) : CCL_OK;
+    if (frame->counts.intensity)
+        CCL_TRY(launch_write_intensity(frame, jobs, grid));
+    return frame->counts.hull ? launch_find_hulls(frame, jobs) : CCL_OK;
 }
 
 static CclStatus launch_written_counts(CudaFrame *, const Listed &, dim3)
@@ -207,7 +214,7 @@ static CclStatus launch_with(CudaFrame *frame, const CudaShape *shape, const Job
         CCL_TRY(launch_measure<LANES>(frame, PASS_FIND, false, jobs, grids.measure));
         CCL_TRY(launch_keep(frame, jobs, grids.keep));
     }
-    CCL_TRY(launch_counts(frame, jobs, grids.measure, EIGHT, filtered));
+    CCL_TRY(launch_counts(frame, jobs, grids, EIGHT, filtered));
     CCL_TRY(launch_measure<LANES>(frame, filtered ? PASS_KEPT : PASS_ALL, labels, jobs, grids.measure));
     CCL_TRY(launch_rows(frame, jobs, grids.rows, filtered));
     return launch_written_counts(frame, jobs, grids.rows);
@@ -249,6 +256,46 @@ static uint32_t awaited_rows(const CclContext *context, uint32_t width, uint32_t
     return few && tiles_x <= MAX_AT_A_LINE ? TILE_ROWS : 0;
 }
 
+/* ---------------------------------------------------------------- the inverse mask */
+
+/* Its components have no table: holes.cu measures them. */
+static CudaCapacity inverse_capacity(const CclContext *context)
+{
+    CudaCapacity capacity = *cuda_capacity(context);
+    capacity.of[CAPACITY_ROWS] = capacity.of[CAPACITY_COMPONENTS] = 1;
+    return capacity;
+}
+
+size_t cuda_inverse_workspace_size(const CclContext *context)
+{
+    const CudaCapacity capacity = inverse_capacity(context);
+    return workspace_size(&capacity);
+}
+
+size_t cuda_inverse_job_size(void)
+{
+    return sizeof(BatchJob);
+}
+
+static InverseLaunch inverse_launch(const CclContext *context, const CudaFrame *frame, const Grids &grids)
+{
+    const CudaCapacity capacity = inverse_capacity(context);
+    const CudaHoles *const holes = &frame->counts.holes;
+    BatchJob *const d_job = (BatchJob *)holes->job;
+    InverseLaunch launch = {};
+    launch.job.job.plan = plan_for(context, holes->workspace, &capacity, frame->shape.width, frame->shape.height, 1);
+    launch.job.job.vars = &d_job->vars;
+    launch.job.vars.mask = (const uint8_t *)(const uint64_t *)holes->bits;
+    launch.job.vars.mask_stride = launch.job.job.plan.row_words * sizeof(uint64_t);
+    launch.capacity = tile_capacity(grids.solve.x * grids.solve.y, cuda_multiprocessors(context), CUDA_DENSE);
+    launch.solve = grids.solve;
+    launch.join = grids.join;
+    launch.number = grids.number;
+    return launch;
+}
+
+/* ---------------------------------------------------------------- a frame alone */
+
 static CclStatus analyze(CclContext *context, CclFrame *ccl_frame)
 {
     CudaFrame *const frame = cuda_frame(ccl_frame);
@@ -257,8 +304,13 @@ static CclStatus analyze(CclContext *context, CclFrame *ccl_frame)
     const Plan *const plan = &alone.job.plan;
     const uint32_t n_tiles = plan->tiles_x * plan->bands;
     alone.capacity = tile_capacity(n_tiles, multiprocessors, frame->shape.density);
-    return launch_all(frame, &frame->shape, context->config.connectivity, is_small(n_tiles, multiprocessors), alone,
-                      grids_for(plan, multiprocessors));
+    Grids grids = grids_for(plan, multiprocessors);
+    InverseLaunch inverse;
+    if (frame->counts.holes.sums) {
+        inverse = inverse_launch(context, frame, grids);
+        grids.inverse = &inverse;
+    }
+    return launch_all(frame, &frame->shape, context->config.connectivity, is_small(n_tiles, multiprocessors), alone, grids);
 }
 
 /* ---------------------------------------------------------------- batches */
@@ -329,7 +381,7 @@ const CclAlgorithm ccl_cuda_runs = {
     .info = { .name = "runs", .title = "Runs of bit rows as union-find nodes", .paper = NULL,
               .backend = CCL_BACKEND_CUDA, .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8 },
     .unit = "run",
-    .features_counted = CCL_FEATURE_SHAPE | CCL_FEATURE_INTENSITY,
+    .features_counted = CCL_FEATURE_SHAPE | CCL_FEATURE_HULL | CCL_FEATURE_HOLES | CCL_FEATURE_INTENSITY,
     .takes_bits = true,
     .sets_completion_flag = true,
     .awaited_rows = awaited_rows,

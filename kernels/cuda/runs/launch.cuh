@@ -42,4 +42,18 @@ CclStatus launch_write_shape(CudaFrame *frame, const Alone &jobs, dim3 grid);
 CclStatus launch_sum_intensity(CudaFrame *frame, const Alone &jobs, dim3 grid, bool filtered);
 CclStatus launch_write_intensity(CudaFrame *frame, const Alone &jobs, dim3 grid);
 
+/* With CCL_FEATURE_HULL: the rows of components, and after launch_rows() their hulls. */
+CclStatus launch_find_extents(CudaFrame *frame, const Alone &jobs, dim3 grid, bool filtered);
+CclStatus launch_find_hulls(CudaFrame *frame, const Alone &jobs);
+
+/* The launches for the inverse mask: a batch of one. */
+typedef struct InverseLaunch {
+    BatchJob job;
+    TileCapacity capacity;
+    dim3 solve, join, number;
+} InverseLaunch;
+
+/* With CCL_FEATURE_HOLES. */
+CclStatus launch_find_holes(CudaFrame *frame, const Alone &jobs, const InverseLaunch &launch, bool eight, bool filtered);
+
 #endif

@@ -14,13 +14,14 @@ part_check() {
             "$checkccl" --backend=cuda --algorithm=bke,ha4,ha8 --suite=labels --every=3
         # Blocks then have room for three components and three pairs in shared memory (features.cu: two); others go past it.
         check "checkccl, little shared memory" 300 env CCL_TEST_LIMIT=3 \
-            "$checkccl" --backend=cuda --algorithm=runs --quick --suite=table,labels,intensity
+            "$checkccl" --backend=cuda --algorithm=runs --quick --suite=table,labels,intensity,hull,holes
         check "checkccl, bke, little shared memory" 300 env CCL_TEST_LIMIT=3 \
             "$checkccl" --backend=cuda --algorithm=bke --quick --suite=table,features
         # runs.cu then takes strips of two rows in all tiles, not only in those with very many runs, and small page-locked
         # masks too are packed by device and caller.
         check "checkccl, strips, shared masks" 300 env CCL_TEST_STRIPS=1 CCL_TEST_SHARED=60 \
-            "$checkccl" --backend=cuda --algorithm=runs --quick --connectivity=8 --suite=table,labels,features,intensity
+            "$checkccl" --backend=cuda --algorithm=runs --quick --connectivity=8 \
+            --suite=table,labels,features,intensity,hull,holes
         # If launches block, kernels that wait for rows that the host packs after the launch time out.
         check "checkccl, launches that block, shared masks" 300 env CUDA_LAUNCH_BLOCKING=1 CCL_TEST_TIMEOUTS=1 CCL_TEST_SHARED=60 \
             "$checkccl" --backend=cuda --algorithm=runs --quick --suite=repeat

@@ -11,7 +11,7 @@ elements_in() {
         check_in "$1" "real masks, gst-launch-1.0" 300 python3 "$top/tests/elements/ccllabel-data.py" "$data" cuda
         check_in "$1" "ccllabel-cuda" 300 "$1/test-ccllabel-cuda"
     } &
-    for program in ccllabel-contours ccllabel-volume cclmotion; do
+    for program in ccllabel-contours ccllabel-measures ccllabel-volume cclmotion; do
         check_in "$1" "$program" 300 "$1/test-$program"
     done &
     check_in "$1" "ccllabel" 600 "$1/test-ccllabel"

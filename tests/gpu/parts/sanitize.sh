@@ -41,6 +41,14 @@ sanitize_suite() {
             sanitize $1 "$2, $methods" "$without" "$checkccl" $few --algorithm=$methods
         done
         ;;
+    intensity)
+        for strips in "" CCL_TEST_STRIPS=1; do
+            sanitize $1 "$2, runs${strips:+, strips}" "$strips" "$checkccl" $few --algorithm=runs --every=61 --pixels=8000
+        done
+        ;;
+    shape | hull | holes)
+        sanitize $1 "$2, runs" "" "$checkccl" $few --algorithm=runs --every=97 --pixels=8000
+        ;;
     crowd) sanitize $1 "$2, runs" "" "$checkccl" $few --algorithm=runs ;;
     *) sanitize $1 "$2, $ours" "" "$checkccl" $few --algorithm=$ours ;;
     esac
@@ -51,9 +59,9 @@ sanitize_suite() {
 part_sanitize() {
     export CCL_TEST_CROWDED=1
     for list in "memcheck labels, racecheck clusters" \
-        "racecheck api" \
-        "racecheck features, racecheck batch, memcheck api, memcheck strips" \
-        "racecheck labels, memcheck features, memcheck clusters" \
+        "racecheck api, memcheck intensity, racecheck intensity" \
+        "racecheck features, racecheck batch, memcheck api, memcheck strips, racecheck holes, memcheck holes" \
+        "racecheck labels, memcheck features, memcheck clusters, racecheck hull, memcheck hull" \
         "racecheck table, memcheck volume, memcheck table, memcheck batch, memcheck crowd, memcheck little, memcheck maps" \
         "racecheck volume, racecheck maps, racecheck strips, racecheck little, memcheck meanwhile"; do
         echo "$list" | tr ',' '\n' | while read -r tool suite; do
