@@ -8,20 +8,11 @@ It answers the requests of the login itself, passes on the others, and puts its 
 import socket
 import ssl
 import struct
-import threading
+
+from door import Door, read_exactly
 
 API_VERSIONS, SASL_HANDSHAKE, SASL_AUTHENTICATE = 18, 17, 36
 UNSUPPORTED_VERSION, AUTHENTICATION_FAILED = 35, 58
-
-
-def read_exactly(end, size):
-    data = b""
-    while len(data) < size:
-        part = end.recv(size - len(data))
-        if not part:
-            raise OSError("closed")
-        data += part
-    return data
 
 
 def read_frame(end):
@@ -36,7 +27,7 @@ def text(value):
     return struct.pack(">h", len(value)) + value.encode()
 
 
-class KafkaDoor:
+class KafkaDoor(Door):
     """Lets in whoever knows the password."""
 
     def __init__(self, broker_port, certificate, key, login):
@@ -44,14 +35,7 @@ class KafkaDoor:
         self.login = login
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.context.load_cert_chain(certificate, key)
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        while True:
-            client = self.listener.accept()[0]
-            threading.Thread(target=self.serve, args=(client,), daemon=True).start()
+        super().__init__("127.0.0.1")
 
     def serve(self, client):
         try:

@@ -7,18 +7,10 @@ import re
 import socket
 import threading
 
+from door import Door, read_exactly
+
 PUBLISH, PUBACK, PUBREC = 3, 4, 5
 QUOTA_EXCEEDED = 0x97
-
-
-def read_exactly(end, size):
-    data = b""
-    while len(data) < size:
-        part = end.recv(size - len(data))
-        if not part:
-            raise OSError("closed")
-        data += part
-    return data
 
 
 def read_packet(end):
@@ -31,30 +23,26 @@ def read_packet(end):
     return header, read_exactly(end, size)
 
 
-class MqttDoor:
+class MqttDoor(Door):
     def __init__(self, address, broker):
         self.broker = broker
         self.is_full = False
         self.refused = set()    # (source, number)
-        self.listener = socket.create_server((address, 0))
-        self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
+        super().__init__(address)
 
-    def accept(self):
-        while True:
-            client = self.listener.accept()[0]
-            try:
-                broker = socket.create_connection(self.broker, 2)
-                broker.settimeout(None)
-            except OSError:
-                client.close()
-                continue
-            lock = threading.Lock()     # of what goes to the client
-            for function, source in ((self.serve_client, client), (self.serve_broker, broker)):
-                threading.Thread(target=self.serve, args=(function, source, client, broker, lock), daemon=True).start()
+    def serve(self, client):
+        try:
+            broker = socket.create_connection(self.broker, 2)
+            broker.settimeout(None)
+        except OSError:
+            client.close()
+            return
+        lock = threading.Lock()     # of what goes to the client
+        for function, source in ((self.serve_client, client), (self.serve_broker, broker)):
+            threading.Thread(target=self.pass_on, args=(function, source, client, broker, lock), daemon=True).start()
 
     @staticmethod
-    def serve(function, source, client, broker, lock):
+    def pass_on(function, source, client, broker, lock):
         try:
             while True:
                 function(*read_packet(source), client, broker, lock)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Writes the seeds of the corpus: small inputs that reach most of a target. Inputs that showed a fault stay beside them.
 
-usage: seeds.py [CORPUS_FOLDER]
+usage: seeds.py [--check] [CORPUS_FOLDER]     --check writes nothing, and names the seeds of which the corpus has no such file
 """
 import pathlib
 import struct
@@ -144,13 +144,18 @@ METAS += [bytes([chain, 0, 1]) + SEGMENTS[i] + change + b"\0" for chain in (8, 9
 
 
 def main():
-    top = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "corpus")
+    arguments = [argument for argument in sys.argv[1:] if argument != "--check"]
+    is_check = len(arguments) < len(sys.argv) - 1
+    top = pathlib.Path(arguments[0] if arguments else pathlib.Path(__file__).parent / "corpus")
     inputs = {target: [text if isinstance(text, bytes) else text.encode() for text in texts] for target, texts in TEXTS.items()}
     inputs |= {"background": BACKGROUNDS, "flat": FLAT, "frames": FRAMES, "metas": METAS}
-    for target, seeds in inputs.items():
-        (top / target).mkdir(parents=True, exist_ok=True)
-        for number, seed in enumerate(seeds):
-            (top / target / f"seed-{number:02}").write_bytes(seed)
+    files = {top / target / f"seed-{number:02}": seed for target, seeds in inputs.items() for number, seed in enumerate(seeds)}
+    if is_check:
+        old = [str(file.relative_to(top)) for file, seed in files.items() if not file.exists() or file.read_bytes() != seed]
+        sys.exit(f"run tests/fuzz/seeds.py and commit: {', '.join(old)}" if old else 0)
+    for file, seed in files.items():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(seed)
 
 
 if __name__ == "__main__":
