@@ -99,8 +99,7 @@ template <bool EIGHT> __device__ static void map_join_row(const Around &around, 
 }
 
 /* Pixel (x, y) is in the first column of its tile, whose rows are [y0, y1). See join_column(). */
-template <bool EIGHT>
-__device__ static void map_join_column(const Around &around, uint32_t y0, uint32_t y1, uint32_t *parents)
+template <bool EIGHT> __device__ static void map_join_column(const Around &around, uint32_t y0, uint32_t y1, uint32_t *parents)
 {
     const uint32_t here = around.y * around.width + around.x;
     const bool north = around.y > y0 && is_equal(around, 0, -1), north_west = around.y > y0 && is_equal(around, -1, -1);

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Label maps on every method that labels them. The expected table is made from binary masks, one for each value, by the reference method for
- * masks. */
+/* Label maps on every method that labels them. The expected table is made from binary masks, one for each value, by the
+ * reference method for masks. */
 #include "judge.h"
 
 #include "analysis/selection.h"
@@ -190,12 +190,6 @@ static void expected_free(Expected *expected)
 
 /* ---------------------------------------------------------------- judging */
 
-/* CCL_FEATURE_...: which of them the subject counts in label maps, and CCL_FEATURE_TABLE if it labels them. */
-static unsigned map_features(const Subject *subject)
-{
-    return ccl_features(subject->config.backend, subject->config.algorithm, CCL_FOREGROUND_EQUAL, false);
-}
-
 /* A copy of the map in device memory, with nothing behind its last pixel. */
 static void *map_upload(const Map *map)
 {
@@ -306,18 +300,15 @@ static bool judge_on(const Subject *subject, const Map *map, const Expected *exp
     for (unsigned i = 0; i < (device ? 4 : 2) && same; i++) {
         const bool with_labels = i % 2;
         CclTable table;
-        if (i == 2) {
-            mask.data = device;
-            mask.memory = CCL_MEMORY_DEVICE;
-        }
+        if (i == 2)
+            mask.data = device, mask.memory = CCL_MEMORY_DEVICE;
         memset(got, 0xff, size);
         same = ccl_analyze(context, &mask, NULL, with_labels ? &labels : NULL, &table) == CCL_OK && same_rows(expected, &table) &&
                same_features(map, expected, &table, features, subject->config.connectivity == CCL_CONNECT_4) &&
                (!with_labels || !memcmp(got, expected->labels, size));
     }
     ccl_context_free(context);
-    if (device)
-        device_free(device);
+    device_free(device);
     return same;
 }
 
@@ -329,11 +320,11 @@ static void judge_map(Session *session, Map map, const char *name)
         Expected expected = expect_map(&map, (CclConnectivity)connectivity);
         for (unsigned s = 0; s < session->n_subjects; s++) {
             Subject *const subject = &session->subjects[s];
-            if (subject->config.connectivity != connectivity || !map_features(subject) || subject->muted ||
+            if (subject->config.connectivity != connectivity || !subject->map_features || subject->muted ||
                 (subject->every && subject->turn++ % (5 * subject->every)))
                 continue;
             const unsigned wanted = turn++ % 5 % 2 ? ALL_FEATURES : turn / 5 % (ALL_FEATURES + 1);
-            const unsigned features = wanted & map_features(subject);
+            const unsigned features = wanted & subject->map_features;
             subject->muted = !check(session, judge_on(subject, &map, &expected, features),
                                     "%s: label map \"%s\" %ux%u, %u bytes, background %u, features 0x%x", subject->name, name,
                                     map.width, map.height, map.pixel_size, map.background_value, features);
@@ -468,7 +459,7 @@ static void judge_filter(Session *session, unsigned i)
         config.max_width = 60, config.max_height = 20, config.selects = true;
         config.max_components = i % 2 ? 9 : 4096;
         config.order = i % 4 < 2 ? CCL_ORDER_RASTER : ccl_order_by(CCL_MEASURE_CLASS_ID, i % 4 == 2);
-        if (!map_features(subject) || config.connectivity != 8 - i % 2 * 4)
+        if (!subject->map_features || config.connectivity != 8 - i % 2 * 4)
             continue;
         if (!check(session,
                    ccl_context_new(&config, &context) == CCL_OK && ccl_analyze(context, &mask, &filter, NULL, &table) == CCL_OK,
@@ -541,7 +532,7 @@ static void judge_measures(Session *session, unsigned i)
         CclConfig config = session->subjects[s].config;
         CclContext *context;
         CclTable table;
-        if (ALL_FEATURES & ~map_features(&session->subjects[s]) || config.connectivity != connectivity)
+        if (ALL_FEATURES & ~session->subjects[s].map_features || config.connectivity != connectivity)
             continue;
         config.foreground = CCL_FOREGROUND_EQUAL;
         config.background_value = map.background_value;
