@@ -61,6 +61,8 @@ static void move_record(CclFrame *frame, uint32_t to, uint32_t from)
         frame->hull[to] = frame->hull[from];
     if (frame->intensity)
         frame->intensity[to] = frame->intensity[from];
+    if (frame->class_ids)
+        frame->class_ids[to] = frame->class_ids[from];
     if (frame->holes)
         move_holes(frame, to, from);
 }
@@ -72,6 +74,7 @@ static uint32_t select_records(const CclContext *context, CclFrame *frame, uint3
     uint32_t n_kept = 0;
     frame->table.n_hole_rows = 0;
     for (uint32_t i = 0; i < n; i++) {
+        measuring.class_id = frame->class_ids ? &frame->class_ids[i] : NULL;
         ccl_measure_next(&measuring, &frame->records[i], frame->shape ? &frame->shape[i] : NULL,
                          frame->hull ? &frame->hull[i] : NULL, frame->holes ? &frame->holes[i] : NULL,
                          frame->intensity ? &frame->intensity[i] : NULL);

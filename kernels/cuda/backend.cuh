@@ -82,6 +82,7 @@ typedef struct __align__(16) CudaVars {
 
     uint32_t threshold; /* foreground: (value > threshold) != invert; see is_foreground() */
     uint32_t invert;    /* 0 or 1 */
+    /* Of a label map: `threshold` is the value of the background. Pixels of 16 bits are in `wide` instead of `mask`. */
 
     CclLimits limits;
     uint32_t keep_all;  /* the limits drop nothing, so final labels are known before the features */
@@ -223,6 +224,7 @@ typedef struct CudaFrame {
     CclComponent *records;   /* CclContext.capacity of them in mapped host memory, device address: record i has label i + 1 */
 
     CudaCounts counts;
+    uint16_t *class_ids; /* of label maps: as many as records in mapped host memory, device address */
 
     const CudaLoop *loop; /* NULL unless CclAlgorithm.iterative */
     bool overlap;         /* kernels use programmatic dependent launch: they are compiled for it, and not timed one by one */

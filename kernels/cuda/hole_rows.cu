@@ -71,13 +71,16 @@ static void write_rows(CclFrame *frame, const CudaHole *holes, uint32_t n)
 CclStatus cuda_collect_holes(const CclContext *context, CudaSlot *slot)
 {
     CclFrame *const frame = slot->ccl_frame;
-    const uint32_t n_all = *slot->h_n_holes, n_listed = min(n_all, CUDA_LISTED_HOLES), n_more = n_all - n_listed;
+    const uint32_t n_all = *slot->h_n_holes, n_listed = min(n_all, test_limit(CUDA_LISTED_HOLES)), n_more = n_all - n_listed;
     const uint32_t n = min(frame->table.n_kept, context->capacity);
     uint32_t n_rows = 0;
 
-    if (n_more)
-        CCL_CUDA_TRY(cudaMemcpy(slot->more_holes, slot->frame.counts.holes.sums + n_listed, n_more * sizeof(CudaHole),
-                                cudaMemcpyDeviceToHost));
+    if (n_more) {
+        cudaStream_t const stream = cuda_context(context)->download;
+        CCL_CUDA_TRY(cudaMemcpyAsync(slot->more_holes, slot->frame.counts.holes.sums + n_listed, n_more * sizeof(CudaHole),
+                                     cudaMemcpyDeviceToHost, stream));
+        CCL_CUDA_TRY(cudaStreamSynchronize(stream));
+    }
     for (uint32_t k = 0; k < n; k++)
         frame->holes[k] = CclHoleCounts{ frame->records[k].moments.area, 0, 0 };
     count_holes(frame->holes, slot->h_holes, n_listed);

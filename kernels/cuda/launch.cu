@@ -3,6 +3,7 @@
 
 /* A frame alone: its kernels one by one or as a graph, in its stream slot, and the copy of its label image. */
 #include "context.cuh"
+#include "map.cuh"
 
 CclStatus cuda_download_labels(const CudaContext *cuda, const CudaSlot *slot)
 {
@@ -31,13 +32,15 @@ static CclStatus launch_kernels(CclContext *context, CclFrame *ccl_frame, const 
     if (shape->label_mode == CUDA_LABELS_PROVISIONAL)
         return CCL_OK;
 
-    const uint32_t max_components = ccl_max_components(shape->width, shape->height, context->config.connectivity);
+    const uint32_t max_components = ccl_max_components_of(&context->config, shape->width, shape->height);
     CCL_TRY(number_from_labels(context, frame, stages));
     for (unsigned round = 0; round < stage_rounds(stages->n_sums, max_components); round++) {
         CCL_TRY(algorithm->features ? algorithm->features(context, ccl_frame, stages, round)
                                     : features_from_labels(context, frame, stages, round));
         CCL_TRY(table_from_features(context, frame, stages, round));
     }
+    if (cuda_takes_maps(context))
+        CCL_TRY(cuda_map_class_ids(context, frame));
     if (shape->label_mode == CUDA_LABELS_FINAL)
         CCL_TRY(relabel(context, frame, stages));
     return CCL_OK;

@@ -3,6 +3,7 @@
 
 /* Opens and closes a CUDA context: streams, memory, slots. */
 #include "context.cuh"
+#include "map.cuh"
 #include "volume.cuh"
 
 #include "host/words.h"
@@ -42,7 +43,8 @@ static CclStatus open_loop(CclContext *context)
 static CclStatus open_memory(CclContext *context, CudaSlot *slot, CclFrame *ccl_frame)
 {
     const uint32_t width = context->config.max_width, height = context->config.max_height;
-    const size_t mask_size = align(cuda_mask_pitch(width) * height);
+    const uint32_t max_pixel = cuda_takes_maps(context) ? 2 : 1;
+    const size_t mask_size = align(cuda_mask_pitch(max_pixel * width) * height);
     const size_t up_size = cuda_packs_masks(context) ? align(row_words(width) * sizeof(uint64_t) * height) : mask_size;
     const size_t result_size = align(sizeof(CudaResult));
     const uint32_t n_bands = max(min(blocks_for(height, MIN_BAND_ROWS), MAX_READY_BANDS), MAX_ROW_CHUNKS);
@@ -136,6 +138,15 @@ static CclStatus open_intensity(CclContext *context, CudaSlot *slot, CclFrame *c
     return cuda_device_alloc(context, (void **)&counts->picture, sizeof(CudaPicture), false);
 }
 
+static CclStatus open_class_ids(CclContext *context, CudaFrame *frame, CclFrame *ccl_frame)
+{
+    if (!cuda_takes_maps(context))
+        return CCL_OK;
+    CCL_TRY(cuda_pinned_alloc(context, (void **)&ccl_frame->class_ids, context->capacity * sizeof(uint16_t)));
+    CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&frame->class_ids, ccl_frame->class_ids, 0));
+    return CCL_OK;
+}
+
 static CclStatus open_slot(CclContext *context, CudaSlot *slot, CclFrame *ccl_frame)
 {
     CudaFrame *const frame = &slot->frame;
@@ -151,6 +162,7 @@ static CclStatus open_slot(CclContext *context, CudaSlot *slot, CclFrame *ccl_fr
     CCL_TRY(open_memory(context, slot, ccl_frame));
     CCL_TRY(open_shape(context, &frame->counts, ccl_frame));
     CCL_TRY(open_intensity(context, slot, ccl_frame));
+    CCL_TRY(open_class_ids(context, frame, ccl_frame));
     CCL_TRY(open_hull(context, &frame->counts, ccl_frame));
     if (context->config.features & CCL_FEATURE_HOLES)
         CCL_TRY(cuda_open_holes(context, slot));

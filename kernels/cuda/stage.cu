@@ -9,8 +9,10 @@
  *     page-locked, else                 pixels, uploaded
  *     ordinary, the method takes bits   packed by the host; read in place or uploaded
  *     ordinary, else                    pixels, staged and uploaded
+ *     label maps                        pixels of 8 or 16 bits: device memory in place, else uploaded
  */
 #include "context.cuh"
+#include "map.cuh"
 
 #include "host/words.h"
 
@@ -204,6 +206,24 @@ static bool is_packed_by_caller(const CclContext *context, const CclMask *mask, 
     return cuda_packs_masks(context) && (mask->memory == CCL_MEMORY_HOST || (mask->pixel_size == 2 && !there));
 }
 
+/* A label map: pixels keep their size. */
+static CclStatus stage_map(const CclContext *context, CudaSlot *slot, const CclMask *mask, CudaVars *vars)
+{
+    CclMask bytes = *mask;
+    bytes.width *= mask->pixel_size;
+    bytes.pixel_size = 1;
+    const bool in_place = mask->memory == CCL_MEMORY_DEVICE;
+    const size_t pitch = cuda_mask_pitch(bytes.width);
+    vars->mask = in_place ? (const uint8_t *)mask->data : slot->d_mask;
+    vars->mask_stride = in_place ? mask->stride : pitch;
+    vars->threshold = context->config.background_value;
+    if (mask->pixel_size == 2) {
+        vars->wide = vars->mask;
+        vars->wide_stride = vars->mask_stride;
+    }
+    return in_place ? CCL_OK : stage_pixels(cuda_context(context), slot, &bytes, pitch);
+}
+
 CclStatus cuda_stage_mask(const CclContext *context, CudaSlot *slot, const CclMask *mask, CudaMaskForm *form,
                           CudaVars *vars)
 {
@@ -214,6 +234,10 @@ CclStatus cuda_stage_mask(const CclContext *context, CudaSlot *slot, const CclMa
     slot->uploads = slot->packs_meanwhile = false;
     slot->ccl_frame->table.pack_us = 0;
     CCL_TRY(cuda_mark_producer(slot, mask));
+    if (cuda_takes_maps(context)) {
+        *form = CUDA_PIXELS;
+        return stage_map(context, slot, mask, vars);
+    }
     vars->mask = slot->d_mask;
     vars->mask_stride = pitch;
     if (is_packed_by_caller(context, mask, there))

@@ -215,7 +215,7 @@ unsigned stage_rounds(uint32_t n_sums, uint32_t max_components)
 StageBuffers stage_sizes(const CclContext *context)
 {
     const uint32_t width = context->config.max_width, height = context->config.max_height;
-    const uint32_t max_components = ccl_max_components(width, height, context->config.connectivity);
+    const uint32_t max_components = ccl_max_components_of(&context->config, width, height);
     StageBuffers sizes = {};
     const uint32_t min_sums = limit_of(MIN_SUMS, ccl_test_switches()->max_sums);
     sizes.n_sums = min(max_components, max(min_sums, blocks_for(max_components, MAX_ROUNDS)));

@@ -1,11 +1,12 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Label maps on every CPU method. The expected table is made from binary masks, one for each value, by the reference method for
- * masks. */
+/* Label maps on every method that labels them. The expected table is made from binary masks, one for each value, by the
+ * reference method for masks. */
 #include "judge.h"
 
 #include "analysis/selection.h"
+#include "device.h"
 #include "pictures.h"
 #include "pixels.h"
 
@@ -189,6 +190,15 @@ static void expected_free(Expected *expected)
 
 /* ---------------------------------------------------------------- judging */
 
+/* A copy of the map in device memory, with nothing behind its last pixel. */
+static void *map_upload(const Map *map)
+{
+    const size_t size = map->stride * (map->height - 1) + (size_t)map->width * map->pixel_size;
+    void *const device = device_alloc(size);
+    device_upload(device, map->data, size);
+    return device;
+}
+
 static CclContext *context_for(const Subject *subject, const Map *map, unsigned features)
 {
     CclConfig config = subject->config;
@@ -274,26 +284,31 @@ static bool same_features(const Map *map, const Expected *expected, const CclTab
     return same;
 }
 
-/* With the label image and without. */
+/* With the label image and without. On CUDA also in device memory. */
 static bool judge_on(const Subject *subject, const Map *map, const Expected *expected, unsigned features)
 {
     static uint32_t *got;
     static size_t got_size;
     const size_t size = (size_t)map->width * map->height * sizeof *got;
-    const CclMask mask = map_mask(map);
+    CclMask mask = map_mask(map);
     CclContext *const context = context_for(subject, map, features);
+    void *const device = subject->config.backend == CCL_BACKEND_CUDA ? map_upload(map) : NULL;
     bool same = true;
 
     got = grow(got, &got_size, size);
     const CclLabels labels = { .data = got, .stride = (size_t)map->width * 4 };
-    for (unsigned with_labels = 0; with_labels < 2 && same; with_labels++) {
+    for (unsigned i = 0; i < (device ? 4 : 2) && same; i++) {
+        const bool with_labels = i % 2;
         CclTable table;
+        if (i == 2)
+            mask.data = device, mask.memory = CCL_MEMORY_DEVICE;
         memset(got, 0xff, size);
         same = ccl_analyze(context, &mask, NULL, with_labels ? &labels : NULL, &table) == CCL_OK && same_rows(expected, &table) &&
                same_features(map, expected, &table, features, subject->config.connectivity == CCL_CONNECT_4) &&
                (!with_labels || !memcmp(got, expected->labels, size));
     }
     ccl_context_free(context);
+    device_free(device);
     return same;
 }
 
@@ -305,10 +320,11 @@ static void judge_map(Session *session, Map map, const char *name)
         Expected expected = expect_map(&map, (CclConnectivity)connectivity);
         for (unsigned s = 0; s < session->n_subjects; s++) {
             Subject *const subject = &session->subjects[s];
-            if (subject->config.connectivity != connectivity || subject->config.backend != CCL_BACKEND_CPU || subject->muted ||
+            if (subject->config.connectivity != connectivity || !subject->map_features || subject->muted ||
                 (subject->every && subject->turn++ % (5 * subject->every)))
                 continue;
-            const unsigned features = turn++ % 5 % 2 ? ALL_FEATURES : turn / 5 % (ALL_FEATURES + 1);
+            const unsigned wanted = turn++ % 5 % 2 ? ALL_FEATURES : turn / 5 % (ALL_FEATURES + 1);
+            const unsigned features = wanted & subject->map_features;
             subject->muted = !check(session, judge_on(subject, &map, &expected, features),
                                     "%s: label map \"%s\" %ux%u, %u bytes, background %u, features 0x%x", subject->name, name,
                                     map.width, map.height, map.pixel_size, map.background_value, features);
@@ -443,7 +459,7 @@ static void judge_filter(Session *session, unsigned i)
         config.max_width = 60, config.max_height = 20, config.selects = true;
         config.max_components = i % 2 ? 9 : 4096;
         config.order = i % 4 < 2 ? CCL_ORDER_RASTER : ccl_order_by(CCL_MEASURE_CLASS_ID, i % 4 == 2);
-        if (config.backend != CCL_BACKEND_CPU || config.connectivity != 8 - i % 2 * 4)
+        if (!subject->map_features || config.connectivity != 8 - i % 2 * 4)
             continue;
         if (!check(session,
                    ccl_context_new(&config, &context) == CCL_OK && ccl_analyze(context, &mask, &filter, NULL, &table) == CCL_OK,
@@ -516,7 +532,7 @@ static void judge_measures(Session *session, unsigned i)
         CclConfig config = session->subjects[s].config;
         CclContext *context;
         CclTable table;
-        if (config.backend != CCL_BACKEND_CPU || config.connectivity != connectivity)
+        if (ALL_FEATURES & ~session->subjects[s].map_features || config.connectivity != connectivity)
             continue;
         config.foreground = CCL_FOREGROUND_EQUAL;
         config.background_value = map.background_value;
@@ -550,9 +566,6 @@ static void check_refusals(Session *session)
     config.background_value = 65536;
     check(session, ccl_context_new(&config, &context) == CCL_ERROR_ARGUMENT, "background value 65536 exists");
     config.background_value = 3;
-    config.backend = CCL_BACKEND_CUDA;
-    check(session, ccl_context_new(&config, &context) == CCL_ERROR_UNSUPPORTED, "CUDA labels label maps");
-    config.backend = CCL_BACKEND_CPU;
     if (!check(session, ccl_context_new(&config, &context) == CCL_OK, "label map: %s", ccl_error_message()))
         return;
     CclMask mask = { .data = pixels, .stride = 4, .width = 4, .height = 1, .threshold = 1 };

@@ -88,6 +88,7 @@ static void add_subject(Session *session, const Options *options, const CclAlgor
     subject->config.threads = v->threads;
     subject->config.shared = v->shared;
     subject->features_counted = ccl_features(info->backend, info->name, CCL_FOREGROUND_THRESHOLD, info->volume);
+    subject->map_features = info->volume ? 0 : ccl_features(info->backend, info->name, CCL_FOREGROUND_EQUAL, false);
     subject->every = options->every > 1 && !v->every ? options->every : v->every * thinner;
     subject->every_of_many = v->every_of_many * thinner;
     subject->max_pixels = max_pixels_for(info, session->quick);

@@ -305,6 +305,24 @@ GST_START_TEST (test_answer_inside)
 
 GST_END_TEST;
 
+/* A refusal may, too. Its reason is reported. */
+GST_START_TEST (test_refusal_inside)
+{
+  Link link;
+
+  open_link (&link, 1);
+  link.refuses_inside = TRUE;
+  push_letters (&link, "a");
+  gst_ccl_delivery_connected (link.delivery);
+  for (guint i = 0; i < 20000 && get_stats (&link).dropped[GST_CCL_DROP_REFUSED] < 1; i++)
+    g_usleep (1000);
+  fail_unless_equals_int (gst_ccl_delivery_stop (link.delivery), 0);
+  fail_unless_equals_string (link.reason, "by the broker");
+  close_link (&link);
+}
+
+GST_END_TEST;
+
 /* Serves the link until it is empty: breaks the connection when poison was sent, or anything. */
 static void
 serve_poisoned (Link * link, gboolean breaks_always, guint n_rounds)
@@ -436,6 +454,7 @@ delivery_core_suite (void)
   tcase_add_test (tc, test_full_and_lost);
   tcase_add_test (tc, test_full_inside);
   tcase_add_test (tc, test_answer_inside);
+  tcase_add_test (tc, test_refusal_inside);
   tcase_add_test (tc, test_poison);
   tcase_add_test (tc, test_broken_broker);
   tcase_add_test (tc, test_push_does_not_wait);

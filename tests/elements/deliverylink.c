@@ -32,13 +32,14 @@ send_by_link (gpointer transport, const GstCclDeliveryMessage * message, gchar *
   Link *const link = transport;
   const gchar letter = *(const gchar *) g_bytes_get_data (message->payload, NULL);
   GstCclSendResult result;
-  gboolean answers, is_full;
+  gboolean answers, is_full, refuses;
 
   g_mutex_lock (&link->lock);
   link->n_calls++;
   result = link->result;
   answers = link->answers_inside;
   is_full = link->is_full;
+  refuses = link->refuses_inside;
   if (result <= GST_CCL_SEND_ACCEPTED_ONCE) {
     g_array_append_val (link->ids, message->id);
     g_string_append_c (link->letters, letter);
@@ -49,6 +50,8 @@ send_by_link (gpointer transport, const GstCclDeliveryMessage * message, gchar *
     g_usleep (1000);
   if (answers)
     gst_ccl_delivery_acknowledged (link->delivery, message->id);
+  if (refuses)
+    gst_ccl_delivery_refused (link->delivery, message->id, "by the broker");
   if (is_full)
     gst_ccl_delivery_postponed (link->delivery, message->id, "full");
   return result;
@@ -77,7 +80,12 @@ on_disconnected (gpointer owner, const gchar * reason)
 static void
 on_refused (gpointer owner, const gchar * topic, const gchar * reason)
 {
-  count (owner, &((Link *) owner)->n_refused);
+  Link *const link = owner;
+
+  count (link, &link->n_refused);
+  g_mutex_lock (&link->lock);
+  g_strlcpy (link->reason, reason, sizeof link->reason);
+  g_mutex_unlock (&link->lock);
 }
 
 static void

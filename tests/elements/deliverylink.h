@@ -23,6 +23,8 @@ typedef struct
   gboolean is_poisoned;
   gboolean answers_inside;      /* acknowledged() comes from inside send() */
   gboolean is_full;             /* postponed() does */
+  gboolean refuses_inside;      /* refused() does */
+  gchar reason[GST_CCL_DELIVERY_REASON_SIZE];   /* of the last refusal that was reported */
   gboolean is_held;             /* send() does not return meanwhile */
   guint n_calls;                /* of send() */
   guint n_connected, n_disconnected, n_refused, n_warnings, n_full;

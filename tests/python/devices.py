@@ -51,6 +51,14 @@ class Cuda(unittest.TestCase):
     def test_numpy(self):
         self.check(MASK, device="cuda")
 
+    def test_label_map(self):
+        for dtype in np.uint8, np.uint16:
+            label_map = (np.random.default_rng(5).random((120, 201)) * 4).astype(dtype)
+            expected = gstccl.analyze(label_map, labels=True, foreground="equal", background=2)
+            table = gstccl.analyze(label_map, labels=True, foreground="equal", background=2, device="cuda")
+            np.testing.assert_array_equal(table.blobs, expected.blobs)
+            np.testing.assert_array_equal(table.labels, expected.labels)
+
     @unittest.skipUnless(torch, "needs PyTorch")
     def test_torch(self):
         mask = torch.from_numpy(MASK).cuda()

@@ -80,6 +80,7 @@ struct _GstCclDelivery
   gboolean outage_reported, refusal_reported;
   guint64 sending;              /* id of the message in send(), 0: none */
   GstCclDeliveryAnswer answer;  /* to the message in send(), which is still borrowed */
+  gchar answer_reason[GST_CCL_DELIVERY_REASON_SIZE];    /* of a refusal */
   GstCclDeliverySpool *spool;   /* NULL: none */
 };
 

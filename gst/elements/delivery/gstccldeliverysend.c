@@ -68,10 +68,12 @@ answer (GstCclDelivery * self, guint64 id, GstCclDeliveryAnswer kind, const gcha
 
   g_mutex_lock (&self->lock);
   is_known = id && id == self->sending;
-  if (is_known)
+  if (is_known) {
     self->answer = kind;
-  else
+    g_strlcpy (self->answer_reason, reason ? reason : "", sizeof self->answer_reason);
+  } else {
     entry = gst_ccl_delivery_queue_remove (&self->queue, id);
+  }
   if (entry && kind == GST_CCL_ANSWER_ACKNOWLEDGED)
     finish_acknowledged (self, entry);
   else if (entry && kind == GST_CCL_ANSWER_REFUSED)
@@ -166,7 +168,7 @@ handle_result (GstCclDelivery * self, GstCclDeliveryEntry * entry, GstCclSendRes
   if (result == GST_CCL_SEND_REFUSED || early != GST_CCL_ANSWER_NONE)
     gst_ccl_delivery_queue_remove (&self->queue, entry->message.id);
   if (result == GST_CCL_SEND_REFUSED || early == GST_CCL_ANSWER_REFUSED)
-    finish_refused (self, entry, reason, refusal);
+    finish_refused (self, entry, result == GST_CCL_SEND_REFUSED ? reason : self->answer_reason, refusal);
   else if (early == GST_CCL_ANSWER_ACKNOWLEDGED)
     finish_acknowledged (self, entry);
 }

@@ -125,8 +125,9 @@ warn_of_missing (GstCclLabel * self, const GstCclLabelRequest * request, guint m
   gchar *names, *groups;
 
   if (missing & CCL_FEATURE_TABLE) {
-    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("The GPU has no foreground=equal: labelling on the CPU."),
-        ("foreground=threshold runs on the GPU. Said once per start."));
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
+        ("The GPU has no foreground=equal with volume or this algorithm: labelling on the CPU."),
+        ("foreground=equal runs on the GPU with algorithm=uf and without volume. Said once per start."));
     return;
   }
   names = missing_names (self, missing);

@@ -17,6 +17,7 @@
  * Differences from the paper: foreground is looked up in bits of the tile's rows, and parents have an array of their own
  * instead of the label image.
  */
+#include "cuda/map.cuh"
 #include "cuda/tile.cuh"
 
 static const unsigned HEIGHT = CCL_TILE_HEIGHT;
@@ -44,12 +45,20 @@ template <bool EIGHT> static CclStatus label(CudaFrame *frame, uint32_t *parents
     return propagate_from_parents(frame, parents);
 }
 
+static CclStatus label_frame(CclContext *context, CclFrame *frame)
+{
+    if (cuda_takes_maps(context))
+        return cuda_map_label(context, frame);
+    return label_with_parents<label<false>, label<true>>(context, frame);
+}
+
 const CclAlgorithm ccl_cuda_uf = {
     .info = { .name = "uf", .title = "Union-Find", .paper = "Oliveira & Lotufo, SIBGRAPI 2010",
               .backend = CCL_BACKEND_CUDA, .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8 },
     .unit = "pixel",
     .bytes_per_pixel = 4,
     .first_pixel_roots = true,
+    .takes_maps = true,
     .workspace_size = parents_size,
-    .label = label_with_parents<label<false>, label<true>>,
+    .label = label_frame,
 };

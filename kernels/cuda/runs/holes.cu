@@ -193,10 +193,10 @@ static __global__ void __launch_bounds__(COUNT_THREADS) fill_holes(const Alone j
 }
 
 /* The host copies the others. */
-static __global__ void __launch_bounds__(COUNT_THREADS) list_holes(const CudaHoles holes)
+static __global__ void __launch_bounds__(COUNT_THREADS) list_holes(const CudaHoles holes, const uint32_t max_listed)
 {
     wait_for_predecessor();
-    const uint32_t n = min(__ldcg(&holes.n[0]), CUDA_LISTED_HOLES);
+    const uint32_t n = min(__ldcg(&holes.n[0]), max_listed);
     for (uint32_t i = blockIdx.x * COUNT_THREADS + threadIdx.x; i < n; i += gridDim.x * COUNT_THREADS)
         holes.listed[i] = holes.sums[i];
 }
@@ -228,5 +228,5 @@ CclStatus launch_find_holes(CudaFrame *frame, const Alone &jobs, const InverseLa
     CCL_TRY(cuda_launch(frame, "boxes", CUDA_OVERLAP, find_boxes, { launch.solve, COUNT_THREADS, 0 }, inverse, *holes));
     CCL_TRY(cuda_launch(frame, "parents", CUDA_OVERLAP, find_parents, { few, COUNT_THREADS, 0 }, jobs, *holes, filtered));
     CCL_TRY(cuda_launch(frame, "fill", CUDA_OVERLAP, fill_holes, { launch.solve, COUNT_THREADS, 0 }, jobs, inverse, *holes));
-    return cuda_launch(frame, "list", CUDA_OVERLAP, list_holes, { few, COUNT_THREADS, 0 }, *holes);
+    return cuda_launch(frame, "list", CUDA_OVERLAP, list_holes, { few, COUNT_THREADS, 0 }, *holes, test_limit(CUDA_LISTED_HOLES));
 }

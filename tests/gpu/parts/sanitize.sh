@@ -11,6 +11,7 @@ sanitize_suite() {
     cluster_every=$([ "$1" = memcheck ] && echo 83 || echo 307)
     # shellcheck disable=SC2086
     case $2 in
+    maps) sanitize $1 "maps" "" "$checkccl" $few --algorithm=uf --every=13 ;;
     volume) sanitize $1 "volume" "" "$checkccl" $few --every=13 ;;
     labels) sanitize $1 "$2, every method, a few cases" "" "$checkccl" $few --every=$labels_every --pixels=8000 ;;
     table) sanitize $1 "$2, every method, a few cases" "" "$checkccl" $few --every=97 --pixels=8000 ;;
@@ -61,8 +62,8 @@ part_sanitize() {
         "racecheck api, memcheck intensity, racecheck intensity" \
         "racecheck features, racecheck batch, memcheck api, memcheck strips, racecheck holes, memcheck holes" \
         "racecheck labels, memcheck features, memcheck clusters, racecheck hull, memcheck hull" \
-        "racecheck table, memcheck volume, memcheck table, memcheck batch, memcheck crowd, memcheck little" \
-        "racecheck volume, racecheck strips, racecheck little, memcheck meanwhile"; do
+        "racecheck table, memcheck volume, memcheck table, memcheck batch, memcheck crowd, memcheck little, memcheck maps" \
+        "racecheck volume, racecheck maps, racecheck strips, racecheck little, memcheck meanwhile"; do
         echo "$list" | tr ',' '\n' | while read -r tool suite; do
             sanitize_suite "$tool" "$suite"
         done &
