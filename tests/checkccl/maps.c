@@ -308,7 +308,8 @@ static bool judge_on(const Subject *subject, const Map *map, const Expected *exp
                (!with_labels || !memcmp(got, expected->labels, size));
     }
     ccl_context_free(context);
-    device_free(device);
+    if (device)
+        device_free(device);
     return same;
 }
 

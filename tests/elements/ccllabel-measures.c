@@ -229,11 +229,12 @@ check_group (GstHarness * harness, guint group, const gchar * backend, const gch
 GST_START_TEST (test_groups_of_the_gpu)
 {
   const gchar *const features = groups[__i__].features, *const measure = groups[__i__].measure;
-  gchar *const of_features = g_strdup_printf ("The GPU does not measure features=%s:", strchr (features, '+') + 1);
-  gchar *const of_sort = g_strdup_printf ("The GPU does not measure %s:", measure);
+  gchar *of_features, *of_sort;
   GstHarness *harness;
 
   NEED_BACKEND (1);
+  of_features = g_strdup_printf ("The GPU does not measure features=%s:", strchr (features, '+') + 1);
+  of_sort = g_strdup_printf ("The GPU does not measure %s:", measure);
   harness = label_harness (1, "");
   check_group (harness, __i__, "cuda", "features", features, of_features);
   check_group (harness, __i__, "auto", "features", features, NULL);
@@ -250,10 +251,11 @@ GST_END_TEST;
 GST_START_TEST (test_groups_without_a_gpu)
 {
   const gboolean fails = !ccl_backend_built (CCL_BACKEND_CUDA) || features_of_gpu () & groups[__i__].core;
-  gchar *const line = g_strdup_printf ("ccllabel backend=cuda features=%s", groups[__i__].features);
+  gchar *line;
   GstElement *label;
 
   SKIP_TEST_UNLESS (!have_backend ("cuda"), "there is a GPU");
+  line = g_strdup_printf ("ccllabel backend=cuda features=%s", groups[__i__].features);
   label = gst_parse_launch (line, NULL);
   fail_unless ((gst_element_set_state (label, GST_STATE_PAUSED) == GST_STATE_CHANGE_FAILURE) == fails, "%s", line);
   gst_element_set_state (label, GST_STATE_NULL);

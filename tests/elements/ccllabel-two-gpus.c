@@ -177,7 +177,7 @@ fill_gpu (CUdeviceptr * blocks)
 /* A stream that becomes larger while its GPU is full. */
 GST_START_TEST (test_full_gpu)
 {
-  Mask small = mask_random (16, 16, 1, 0.3), large = mask_random (4000, 2000, 2, 0.001);
+  Mask small = mask_random (16, 16, 1, 0.3), large = mask_random (4000, 2000, 2, 0.0001);
   GstHarness *const stream = harness_in_context (1, "backend=cuda", NULL);
   GstBus *const bus = watch_bus (stream);
   GstCudaContext *const cuda = gst_cuda_context_new (0);
