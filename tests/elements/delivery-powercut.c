@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* The spool of the delivery core and power cuts at random times, also while it recovers from the last one: every line that was
- * accepted is there, in order, and no id comes again. CCL_TEST_SEED repeats a run. */
+ * accepted is there, in order, and no id comes again. CCL_TEST_SEED sets what is drawn. */
 
 #include <glib/gstdio.h>
 #include <sqlite3.h>
