@@ -116,7 +116,8 @@ class KafkaBroker:
                               self.MECHANISM)
 
     def sink(self):
-        return f"cclkafkasink topic=blobs servers=localhost:{self.door.port} tls=true sasl-mechanism={self.MECHANISM}"
+        return (f"cclkafkasink topic=blobs servers=localhost:{self.door.port} tls=true sasl-mechanism={self.MECHANISM} "
+                "config=broker.address.family=v4")
 
     def close(self):
         self.brokers.close()

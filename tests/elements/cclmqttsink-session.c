@@ -225,7 +225,7 @@ mqtt_session_tests (void)
 {
   TCase *tests = tcase_create ("session");
 
-  tcase_set_timeout (tests, 60);
+  tcase_set_timeout (tests, 120);
   tcase_add_loop_test (tests, test_nothing_comes_twice, 0, 2);
   tcase_add_test (tests, test_session_is_lost);
   tcase_add_test (tests, test_port_was_closed);

@@ -12,7 +12,7 @@ publish_to (const gchar * scheme, guint port, const gchar * certificate)
 {
   GstElement *const sink = new_sink (scheme, port, "t");
 
-  g_object_set (sink, "qos-level", 2, "keep-alive", 5, "ca-file", certificate, NULL);
+  g_object_set (sink, "qos-level", 2, "keep-alive", 60, "ca-file", certificate, NULL);
   return publish_with (sink);
 }
 
@@ -98,7 +98,7 @@ mqtt_trust_tests (void)
 {
   TCase *tests = tcase_create ("trust");
 
-  tcase_set_timeout (tests, 60);
+  tcase_set_timeout (tests, 120);
   tcase_add_test (tests, test_other_address_is_closed);
   tcase_add_loop_test (tests, test_tls, 0, 2);
   return tests;

@@ -321,8 +321,9 @@ GST_START_TEST (test_expiry)
   g_usleep (1200000);
   broker = start_broker (port, OPEN_TO_ALL);
   wait_for_stat (&publisher, "dropped-refused", 3);
-  while (stat_of (&publisher, "published") == 0) {      /* on a busy machine one may be late, too */
-    push_numbers (&publisher, 4, 4);
+  for (gint64 end = g_get_monotonic_time () + PATIENCE; stat_of (&publisher, "published") == 0;) {
+    fail_unless (g_get_monotonic_time () < end, "nothing was published");
+    push_numbers (&publisher, 4, 4);    /* on a busy machine one may be late, too */
     g_usleep (100000);
   }
   close_publisher (&publisher);
@@ -382,6 +383,13 @@ accept_version (GSocketListener * listener, guint8 * version)
   return connection;
 }
 
+static void
+answer_connect (GSocketConnection * connection, const guint8 * answer, gsize size)
+{
+  fail_unless (g_output_stream_write_all (g_io_stream_get_output_stream (G_IO_STREAM (connection)), answer, size, NULL,
+          NULL, NULL));
+}
+
 /* Brokers that do not know MQTT 5 say so in the form of 3.1.1. Of one that just closes the connection this is not certain. */
 GST_START_TEST (test_fallback)
 {
@@ -398,8 +406,7 @@ GST_START_TEST (test_fallback)
     connection = accept_version (broker, &version);
     fail_unless_equals_int (version, 5);
     if (__i__ == 0)
-      fail_unless (g_output_stream_write_all (g_io_stream_get_output_stream (G_IO_STREAM (connection)), refusal,
-              sizeof refusal, NULL, NULL, NULL));
+      answer_connect (connection, refusal, sizeof refusal);
     g_object_unref (connection);
   }
   connection = accept_version (broker, &version);
@@ -416,12 +423,66 @@ GST_START_TEST (test_fallback)
 
 GST_END_TEST;
 
+/* A broker that has accepted MQTT 5 is not taken for an older one when an answer comes garbled. */
+GST_START_TEST (test_garbled_answer)
+{
+  static const guint8 welcome[] = { 0x20, 3, 0, 0, 0 }, garbled[] = { 0xf3, 2, 0xff, 0xff };
+  guint port;
+  GSocketListener *broker = new_listener (&port);
+  Publisher publisher = publish_with (new_sink ("mqtt", port, "t"));
+  guint8 version;
+
+  push_numbers (&publisher, 1, 1);
+  for (guint i = 0; i < 3; i++) {
+    GSocketConnection *const connection = accept_version (broker, &version);
+
+    fail_unless_equals_int (version, 5);
+    if (i == 0)
+      answer_connect (connection, welcome, sizeof welcome);
+    else
+      answer_connect (connection, garbled, sizeof garbled);
+    if (i == 0)
+      wait_for_stat (&publisher, "in-flight", 1);
+    g_object_unref (connection);
+  }
+  close_publisher (&publisher);
+  g_object_unref (broker);
+}
+
+GST_END_TEST;
+
+/* A refusal of 3.1.1, which is tried when 5 was closed several times, is told in its own words. */
+GST_START_TEST (test_refusal_of_3_1_1)
+{
+  static const guint8 not_authorised[] = { 0x20, 2, 0, 5 };
+  guint port;
+  GSocketListener *broker = new_listener (&port);
+  Publisher publisher = publish_with (new_sink ("mqtt", port, "t"));
+  guint8 version;
+
+  push_numbers (&publisher, 1, 1);
+  for (guint i = 0; i < 4; i++) {
+    GSocketConnection *const connection = accept_version (broker, &version);
+
+    fail_unless_equals_int (version, i < 3 ? 5 : 4);
+    if (i == 3)
+      answer_connect (connection, not_authorised, sizeof not_authorised);
+    g_object_unref (connection);
+  }
+  expect_message_past (&publisher, GST_MESSAGE_WARNING, "The connection was lost",
+      "Connection Refused: not authorised");
+  close_publisher (&publisher);
+  g_object_unref (broker);
+}
+
+GST_END_TEST;
+
 TCase *
 mqtt_version_tests (void)
 {
   TCase *tests = tcase_create ("version");
 
-  tcase_set_timeout (tests, 60);
+  tcase_set_timeout (tests, 120);
   tcase_add_test (tests, test_properties);
   tcase_add_test (tests, test_line_properties);
   tcase_add_test (tests, test_line_properties_are_optional);
@@ -431,5 +492,7 @@ mqtt_version_tests (void)
   tcase_add_test (tests, test_expiry);
   tcase_add_test (tests, test_no_permission);
   tcase_add_loop_test (tests, test_fallback, 0, 2);
+  tcase_add_test (tests, test_garbled_answer);
+  tcase_add_test (tests, test_refusal_of_3_1_1);
   return tests;
 }

@@ -438,9 +438,9 @@ connect_either (GstCclMqttConnection * self, gboolean * was_connected, gint * sa
 static gboolean
 change_version (GstCclMqttConnection * self, gint result, gboolean was_connected)
 {
+  const gboolean is_garbled = result == MOSQ_ERR_PROTOCOL || result == MOSQ_ERR_MALFORMED_PACKET;
   const gboolean is_unknown = self->refusal == MQTT_RC_UNSUPPORTED_PROTOCOL_VERSION
-      || self->refusal == CONNACK_REFUSED_PROTOCOL_VERSION || result == MOSQ_ERR_PROTOCOL
-      || result == MOSQ_ERR_MALFORMED_PACKET;
+      || self->refusal == CONNACK_REFUSED_PROTOCOL_VERSION || (is_garbled && !self->knows_5);
 
   if (self->settings->version != GST_CCL_MQTT_AUTO || self->is_older || !self->is_reached)
     return FALSE;
@@ -457,12 +457,12 @@ change_version (GstCclMqttConnection * self, gint result, gboolean was_connected
   return TRUE;
 }
 
-/* A connection was not made. */
+/* A connection of this version was not made. */
 static void
-report_failure (GstCclMqttConnection * self, gint result, gint saved_errno)
+report_failure (GstCclMqttConnection * self, gint version, gint result, gint saved_errno)
 {
   if (self->refusal)
-    gst_ccl_delivery_not_connected (self->delivery, self->version == MQTT_PROTOCOL_V5
+    gst_ccl_delivery_not_connected (self->delivery, version == MQTT_PROTOCOL_V5
         ? mosquitto_reason_string (self->refusal) : mosquitto_connack_string (self->refusal));
   else if (result != MOSQ_ERR_CONN_REFUSED)
     gst_ccl_delivery_not_connected (self->delivery, reason_of (result, saved_errno));
@@ -484,7 +484,7 @@ run_connection (gpointer data)
   while (!is_stopping (self)) {
     gboolean was_connected = FALSE;
     gint saved_errno = 0;
-    const gint result = connect_either (self, &was_connected, &saved_errno);
+    const gint version = self->version, result = connect_either (self, &was_connected, &saved_errno);
 
     if (result == MOSQ_ERR_SUCCESS) {
       if (self->client)
@@ -497,7 +497,7 @@ run_connection (gpointer data)
     if (gst_ccl_mqtt_client_begins_again (self) || change_version (self, result, was_connected))
       continue;
     if (!was_connected)
-      report_failure (self, result, saved_errno);
+      report_failure (self, version, result, saved_errno);
     gst_ccl_mqtt_client_check_session (self, was_connected);
     if (was_connected)
       pause = FIRST_PAUSE;
