@@ -41,7 +41,7 @@ def start(command, **options):
 
 
 def end_at_once():
-    """SIGTERM, or an exception in a thread, ends this program and its brokers. A case of a wrong password would pass otherwise."""
+    """SIGTERM, or an exception in a thread, ends this program and its brokers. Else a case of a wrong password would pass."""
     def fail(failure):
         threading.__excepthook__(failure)
         signal.pthread_kill(threading.main_thread().ident, signal.SIGTERM)
