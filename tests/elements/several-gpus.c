@@ -347,7 +347,7 @@ GST_END_TEST;
 static void
 run_out_of_memory (void)
 {
-  emulate_fail ("cudaMalloc", 1, ERROR_OUT_OF_MEMORY, false);
+  emulate_fail ("cudaMalloc", 1, ERROR_NO_MEMORY, false);
 }
 
 /* Opens a larger context, for which there is no memory. */
@@ -390,9 +390,9 @@ GST_START_TEST (test_too_large)
   fail_unless_equals_int (gpu_of_stream (&large), 0);
   if (of_frame) {               /* memory of the picture, which the first frame takes */
     set_label (large.harness, "features", "intensity");
-    emulate_fail ("cudaMalloc", 1 << 30, ERROR_OUT_OF_MEMORY, false);
+    emulate_fail ("cudaMalloc", 1 << 30, ERROR_NO_MEMORY, false);
     push (&large);
-    emulate_fail ("cudaMalloc", emulate_calls (), ERROR_OUT_OF_MEMORY, false);
+    emulate_fail ("cudaMalloc", emulate_calls (), ERROR_NO_MEMORY, false);
     set_label (large.harness, "max-components", "5000");
     push (&large);
   } else {

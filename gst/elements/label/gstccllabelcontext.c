@@ -397,12 +397,13 @@ gst_ccl_label_init_contexts (GstCclAnalyzerClass * klass)
 {
   klass->request_size = sizeof (GstCclLabelRequest);
   klass->texts = (GstCclAnalyzerTexts) {
-  .duty = "label",.no_device_hint =
-        "Use backend=auto or backend=cpu, with algorithm=auto, or make an NVIDIA driver and device visible here.",.memory_hint
-        =
-        "A smaller max-components, volume or async-depth, smaller frames and fewer features need less; filter and sort need more.",.settings_error
-        = "These settings do not go together",.settings_hint =
-        "Choose another algorithm, connectivity, backend, sort or volume, or leave algorithm=auto.",};
+    .duty = "label",
+    .no_device_hint =
+        "Use backend=auto or backend=cpu, with algorithm=auto, or make an NVIDIA driver and device visible here.",
+    .memory_hint = "Smaller frames, fewer features, or a smaller max-components, volume or async-depth need less.",
+    .settings_error = "These settings do not go together",
+    .settings_hint = "Choose another algorithm, connectivity, backend, sort or volume, or leave algorithm=auto.",
+  };
   klass->texts.parsed_property = "filter";
   klass->texts.parsed_hint = "An example: area >= 50 and circularity > 0.6 and not touches-border";
   klass->get_wanted_delay = gst_ccl_label_get_wanted_delay;
