@@ -174,7 +174,7 @@ CudaHole;
 
 /* Memory for CCL_FEATURE_HOLES. Device memory of the stream slot: */
 typedef struct CudaHoles {
-    void *workspace; /* of the inverse mask: cuda_inverse_workspace_size() bytes; NULL without the feature */
+    void *workspace;                 /* of the inverse mask: cuda_inverse_workspace_size() bytes; NULL without the feature */
     GlobalPointer<uint32_t> outside; /* [word]: ranks of the roots in the inverse that touch its border */
     GlobalPointer<CudaHole> sums;    /* by numbers of components of the inverse, below `capacity` */
     uint32_t capacity;               /* of `sums` and `listed` */

@@ -134,7 +134,7 @@ void cuda_collect_holes(const CclContext *context, CudaSlot *slot)
     count_holes(frame->holes, listed, n_listed);
     for (uint32_t k = 0; k < n; k++)
         frame->holes[k].first = n_rows += frame->holes[k].n_holes; /* the end of its rows */
-    for (uint32_t i = n_listed; i-- > 0;) /* the last row of each component comes first */
+    for (uint32_t i = n_listed; i-- > 0;)                          /* the last row of each component comes first */
         if (listed[i].parent)
             frame->hole_rows[--frame->holes[listed[i].parent - 1].first] = listed[i];
     frame->table.hole_rows = frame->hole_rows; /* they may have been made larger */

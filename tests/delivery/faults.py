@@ -15,7 +15,6 @@ import collections
 import os
 import pathlib
 import random
-import signal
 import sys
 import tempfile
 import time
@@ -229,7 +228,7 @@ def main():
     network.enter_namespace()
     print(f"--protocol {options.protocol} --seconds {options.seconds:g} --seed {options.seed} --version {options.version} "
           f"--qos {options.qos}" + " --spool" * options.spool + f" --only {options.only}" * bool(options.only), flush=True)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))       # ends the brokers, too
+    network.end_at_once()
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         run = Run(options, pathlib.Path(folder))

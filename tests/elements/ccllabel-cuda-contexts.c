@@ -4,21 +4,41 @@
 /* Shared contexts and pinned memory. */
 #include "ccllabel-cuda.h"
 
+/* A context of its own for each would make their frames take turns. */
+GST_START_TEST (test_pipelines_share_a_context)
+{
+  GstCudaContext *const given = new_context ();
+  GstHarness *harnesses[3] = { harness_in_context (1, "", NULL), harness_in_context (1, "cuda-device-id=0", NULL),
+    harness_with (1, "", given)
+  };
+  GstCudaContext *contexts[3];
+  Mask mask = mask_random (320, 240, 1, 0.4);
+
+  for (guint i = 0; i < 3; i++) {
+    set_mask_caps (harnesses[i], GST_VIDEO_FORMAT_GRAY8, &mask);
+    contexts[i] = context_of (harnesses[i]);
+  }
+  fail_unless (contexts[0] == contexts[1]);
+  fail_unless (contexts[2] == given);
+  for (guint i = 0; i < 3; i++) {
+    gst_object_unref (contexts[i]);
+    gst_harness_teardown (harnesses[i]);
+  }
+  gst_object_unref (given);
+  mask_free (&mask);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_context_is_shared_and_followed)
 {
   GstCudaContext *first = new_context (), *second = new_context ();
   GstHarness *harness = harness_with (1, "async-depth=1", first);
   Mask mask = mask_random (320, 240, 1, 0.4);
-  GstContext *context = NULL;
-  GstQuery *query = gst_query_new_context (GST_CUDA_CONTEXT_TYPE);
-  GstCudaContext *answer = NULL;
+  GstCudaContext *const answer = context_of (harness);
 
-  fail_unless (gst_pad_peer_query (harness->srcpad, query), "no answer to the CONTEXT query");
-  gst_query_parse_context (query, &context);
-  gst_structure_get (gst_context_get_structure (context), GST_CUDA_CONTEXT_TYPE, GST_TYPE_CUDA_CONTEXT, &answer, NULL);
   fail_unless (answer == first);
   gst_object_unref (answer);
-  gst_query_unref (query);
 
   set_cuda_caps (harness, GST_VIDEO_FORMAT_NV12, &mask);
   for (guint i = 0; i < 9; i++) {
@@ -176,6 +196,7 @@ ccllabel_cuda_add_contexts_tests (Suite * suite)
   TCase *tests = tcase_create ("contexts");
 
   tcase_set_timeout (tests, 120);
+  tcase_add_test (tests, test_pipelines_share_a_context);
   tcase_add_test (tests, test_context_is_shared_and_followed);
   tcase_add_test (tests, test_pinned_memory);
   tcase_add_test (tests, test_pinned_memories_that_are_merged);

@@ -31,6 +31,21 @@ void set_cuda_caps (GstHarness * harness, GstVideoFormat format, const Mask * ma
 GstHarness *harness_with (guint backend, const gchar * settings, GstCudaContext * cuda);
 void assert_path (GstHarness * harness, const gchar * expected);
 
+/* Of the element, with a reference. */
+static inline GstCudaContext *
+context_of (GstHarness * harness)
+{
+  GstQuery *const query = gst_query_new_context (GST_CUDA_CONTEXT_TYPE);
+  GstCudaContext *cuda = NULL;
+  GstContext *context;
+
+  fail_unless (gst_pad_peer_query (harness->srcpad, query), "no answer to the CONTEXT query");
+  gst_query_parse_context (query, &context);
+  gst_structure_get (gst_context_get_structure (context), GST_CUDA_CONTEXT_TYPE, GST_TYPE_CUDA_CONTEXT, &cuda, NULL);
+  gst_query_unref (query);
+  return cuda;
+}
+
 /* Each adds the tests of a file. */
 void ccllabel_cuda_add_memory_tests (Suite * suite);
 void ccllabel_cuda_add_streams_tests (Suite * suite);

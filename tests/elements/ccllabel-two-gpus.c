@@ -103,16 +103,10 @@ break_context_of (GstHarness * harness)
 {
   static const gchar ptx[] = ".version 6.4\n.target sm_75\n.address_size 64\n.visible .entry boom()\n{\n"
       " .reg .u64 %a;\n mov.u64 %a, 0;\n st.global.u64 [%a], %a;\n ret;\n}\n";
-  GstQuery *const query = gst_query_new_context (GST_CUDA_CONTEXT_TYPE);
-  GstCudaContext *cuda = NULL;
-  GstContext *context;
+  GstCudaContext *const cuda = context_of (harness);
   CUmodule module;
   CUfunction function;
 
-  fail_unless (gst_pad_peer_query (harness->srcpad, query));
-  gst_query_parse_context (query, &context);
-  gst_structure_get (gst_context_get_structure (context), GST_CUDA_CONTEXT_TYPE, GST_TYPE_CUDA_CONTEXT, &cuda, NULL);
-  gst_query_unref (query);
   gst_cuda_context_push (cuda);
   fail_unless (CuModuleLoadData (&module, ptx) == CUDA_SUCCESS);
   fail_unless (CuModuleGetFunction (&function, module, "boom") == CUDA_SUCCESS);

@@ -223,7 +223,7 @@ mqtt_end_tests (void)
 {
   TCase *tests = tcase_create ("end");
 
-  tcase_set_timeout (tests, 60);
+  tcase_set_timeout (tests, 120);
   tcase_add_test (tests, test_end_without_a_broker);
   tcase_add_test (tests, test_end_that_waits_for_nothing);
   tcase_add_loop_test (tests, test_end_is_given_up, 0, 2);

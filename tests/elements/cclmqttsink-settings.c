@@ -158,7 +158,7 @@ mqtt_setting_tests (void)
 {
   TCase *tests = tcase_create ("settings");
 
-  tcase_set_timeout (tests, 60);
+  tcase_set_timeout (tests, 120);
   tcase_add_test (tests, test_wrong_settings);
   tcase_add_test (tests, test_login_in_the_address);
   tcase_add_test (tests, test_settings_in_ready);

@@ -46,7 +46,7 @@ cut_sometimes (void)
   Link *const link = g_atomic_pointer_get (&running);
   Cut cut;
 
-  if (cuts->len == MAX_CUTS || g_rand_int_range (cut_randoms, 0, 8))
+  if (power_n_writes () == 0 || cuts->len == MAX_CUTS || g_rand_int_range (cut_randoms, 0, 8))
     return;
   cut.folder = g_strdup_printf ("%s/cut-%u-%u", folder, round_number, cuts->len);
   cut.first = acknowledged + 1;

@@ -543,7 +543,7 @@ delivery_spool_suite (void)
   TCase *const tc = tcase_create ("general");
 
   suite_add_tcase (suite, tc);
-  tcase_set_timeout (tc, 60);
+  tcase_set_timeout (tc, 120);
   tcase_add_test (tc, test_lines_survive_a_stop);
   tcase_add_test (tc, test_time_of_arrival);
   tcase_add_test (tc, test_second_sink);

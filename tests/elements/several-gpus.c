@@ -252,6 +252,35 @@ GST_START_TEST (test_chosen_gpu_fails)
 
 GST_END_TEST;
 
+/* A GPU with too little memory for one stream is none that failed: others use it, and so does that stream when it needs less. */
+GST_START_TEST (test_too_large_for_a_gpu)
+{
+  Stream large, beside;
+
+  find_gpus_again ();
+  large = start_stream ("backend=auto cuda-device-id=0");
+  push (&large);
+  fail_unless_equals_int (gpu_of_stream (&large), 0);
+  set_label (large.harness, "max-components", "5000");
+  emulate_fail ("cudaMalloc", 1, ERROR_NO_MEMORY, false);
+  push (&large);
+  assert_message (large.bus, GST_MESSAGE_WARNING, "Not enough memory to label on the GPU");
+  fail_unless_equals_int (gpu_of_stream (&large), -1);
+  push (&large);
+  fail_unless_equals_int (gpu_of_stream (&large), -1);
+  beside = start_stream ("backend=cuda cuda-device-id=0");
+  push (&beside);
+  fail_unless_equals_int (gpu_of_stream (&beside), 0);
+  set_label (large.harness, "max-components", "4000");
+  push (&large);
+  fail_unless_equals_int (gpu_of_stream (&large), 0);
+  stop_stream (&large);
+  stop_stream (&beside);
+  find_gpus_again ();
+}
+
+GST_END_TEST;
+
 /* The GPU fails at any call, also while the stream opens. */
 static gboolean
 check_lost_at (guint call, const gchar * text)
@@ -354,6 +383,7 @@ several_gpus_suite (void)
   tcase_add_loop_test (tests, test_gpu_fails, 0, G_N_ELEMENTS (settings));
   tcase_add_test (tests, test_chosen_gpu_fails);
   tcase_add_loop_test (tests, test_lost_at_any_call, 0, G_N_ELEMENTS (settings));
+  tcase_add_test (tests, test_too_large_for_a_gpu);
   tcase_add_test (tests, test_two_fail);
   tcase_add_test (tests, test_masks_on_a_gpu);
   return suite;

@@ -85,8 +85,8 @@ change_gpu (GstCclAnalyzer * self, CclStatus status, const gchar * message)
   GST_OBJECT_LOCK (self);
   self->stats.gpu_changes++;
   GST_OBJECT_UNLOCK (self);
-  GST_ELEMENT_WARNING (self, RESOURCE, FAILED, ("GPU %d failed: %s. Continuing on GPU %d.", before, message,
-          self->cuda.counted), (NULL));
+  GST_ELEMENT_WARNING (self, RESOURCE, FAILED, ("GPU %d %s: %s. Continuing on GPU %d.", before,
+          status == CCL_ERROR_OUT_OF_MEMORY ? "has not enough memory" : "failed", message, self->cuda.counted), (NULL));
   return TRUE;
 }
 
@@ -100,6 +100,23 @@ open_on_a_gpu (GstCclAnalyzer * self, gconstpointer request, gchar ** message)
     status = open_on (self, CCL_BACKEND_CUDA, request, message);
   }
   return status;
+}
+
+/* The CPU goes on. A GPU without enough memory for this request may have enough for the next one. */
+static void
+leave_gpu_at_open (GstCclAnalyzer * self, CclStatus status, const gchar * message)
+{
+  const GstCclAnalyzerTexts *const texts = &GST_CCL_ANALYZER_GET_CLASS (self)->texts;
+
+  if (!gst_ccl_cuda_is_missed (&self->cuda, status))
+    return;
+  if (status == CCL_ERROR_OUT_OF_MEMORY) {
+    GST_ELEMENT_WARNING (self, RESOURCE, NO_SPACE_LEFT, ("Not enough memory to %s on the GPU: %s. Continuing on the CPU.",
+            texts->duty, message), ("%s", texts->memory_hint));
+    return;
+  }
+  self->cuda_lost = TRUE;
+  GST_ELEMENT_WARNING (self, RESOURCE, FAILED, ("The GPU cannot be used: %s. Continuing on the CPU.", message), (NULL));
 }
 
 CclStatus
@@ -116,10 +133,7 @@ gst_ccl_analyzer_open (GstCclAnalyzer * self, gpointer request, gchar ** message
     if (status == CCL_OK || !cpu)
       return status;
     why = g_steal_pointer (message);
-    if (gst_ccl_cuda_is_missed (&self->cuda, status)) {
-      self->cuda_lost = TRUE;
-      GST_ELEMENT_WARNING (self, RESOURCE, FAILED, ("The GPU cannot be used: %s. Continuing on the CPU.", why), (NULL));
-    }
+    leave_gpu_at_open (self, status, why);
   }
   status = open_on (self, CCL_BACKEND_CPU, request, message);
   if (status == CCL_OK && self->active_backend != GST_CCL_BACKEND_CPU)

@@ -278,14 +278,43 @@ gst_ccl_cuda_query_context (GstCclCuda * cuda, GstQuery * query)
   return handled;
 }
 
-/* The context that is shared must be on the chosen GPU. Streams there share one, in whichever pipelines they are. */
-static void
-find_context_on_chosen (GstCclCuda * cuda)
+static gboolean
+ask_neighbour (GstElement * element, GstPad * pad, gpointer query)
 {
-  if (cuda->shared && get_gpu_of_context (cuda->shared) != cuda->chosen)
+  GstContext *context;
+
+  if (!gst_pad_peer_query (pad, query))
+    return TRUE;
+  gst_query_parse_context (query, &context);
+  if (context)
+    gst_element_set_context (element, context);
+  return !context;
+}
+
+/* Its neighbours, then the application. They may call gst_ccl_cuda_set_context(). */
+static void
+ask_for_context (GstCclCuda * cuda)
+{
+  GstQuery *const query = gst_query_new_context (GST_CUDA_CONTEXT_TYPE);
+
+  if (gst_element_foreach_src_pad (cuda->element, ask_neighbour, query))
+    gst_element_foreach_sink_pad (cuda->element, ask_neighbour, query);
+  gst_query_unref (query);
+  if (!cuda->shared)
+    gst_element_post_message (cuda->element, gst_message_new_need_context (GST_OBJECT (cuda->element),
+            GST_CUDA_CONTEXT_TYPE));
+}
+
+/* Frames of several contexts take turns on a GPU. So streams share one, in whichever pipelines they are. */
+static void
+find_context (GstCclCuda * cuda, gint gpu)
+{
+  if (cuda->chosen >= 0 && cuda->shared && get_gpu_of_context (cuda->shared) != gpu)
     gst_clear_object (&cuda->shared);
   if (!cuda->shared)
-    cuda->shared = gst_ccl_gpus_get_context (cuda->chosen);
+    ask_for_context (cuda);
+  if (!cuda->shared)
+    cuda->shared = gst_ccl_gpus_get_context (gpu);
 }
 
 static gboolean
@@ -296,13 +325,12 @@ open_context (GstCclCuda * cuda)
   if (!gst_ccl_cuda_load ())
     return TRUE;
   g_rec_mutex_lock (&cuda->lock);
-  if (cuda->chosen >= 0)
-    find_context_on_chosen (cuda);
+  find_context (cuda, MAX (wanted_device (cuda), 0));
   ok = gst_cuda_ensure_element_context (cuda->element, wanted_device (cuda), (GstCudaContext **) & cuda->shared);
-  if (ok)
+  if (ok) {
     gst_object_replace (&cuda->current, cuda->shared);
-  if (ok && cuda->chosen >= 0)
-    gst_ccl_gpus_set_context (cuda->chosen, cuda->shared);
+    gst_ccl_gpus_set_context (get_gpu (cuda), cuda->shared);
+  }
   g_rec_mutex_unlock (&cuda->lock);
   return ok;
 }

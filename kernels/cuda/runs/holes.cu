@@ -4,10 +4,10 @@
 /*
  * Holes: components of the inverse mask, with the other connectivity, that touch no border of the mask.
  *
- *     inverse        solve for the inverse, after that of the mask; join and number take both masks at once. number also marks the
- *                    roots of components that touch the border
- *     count holes    runs -> sums of each hole: box, area, filled area, and the component left of its first pixel
- *     list           holes -> host memory, as many as fit there; it clears the sums
+ *     inverse    solve for the inverse, after that of the mask; join and number take both at once. number also marks the roots of
+ *                components that touch the border
+ *     holes      runs -> sums of each hole: box, area, filled area, and the component left of its first pixel
+ *     list       holes -> host memory, as many as fit there; it clears the sums
  *
  * A filled area has no tree of holes and islands: it is what the outer edge of a hole encloses. Left and right of that edge are
  * pixels of the parent only, and islands are other components.
@@ -128,8 +128,8 @@ __device__ static inline uint32_t add_run(HoleShare *share, const Plan &mask, co
     edges = Edges{ edges.firsts ^ first, edges.lasts ^ last };
     share->area += __popcll(run.rows[0]) + __popcll(run.rows[1]);
     share->area_filled += (last && of[2] == of[0] ? x1 : 0) - (first && of[1] == of[0] ? x0 : 0);
-    share->area_filled += sum_edges(mask, of[0], edges, { run.x, y }) +
-                          sum_edges(mask, of[0], run.rows[0] ? lower : none, { run.x, run.y + 1 });
+    share->area_filled +=
+        sum_edges(mask, of[0], edges, { run.x, y }) + sum_edges(mask, of[0], run.rows[0] ? lower : none, { run.x, run.y + 1 });
     const uint64_t columns = run.rows[0] | run.rows[1];
     share->not_x0 = max(share->not_x0, ~(run.x + __ffsll(columns) - 1));
     share->x1 = max(share->x1, run.x + 64 - __clzll(columns));

@@ -317,7 +317,7 @@ __device__ static inline uint64_t inverse_of(uint64_t bits, uint32_t word_x, uin
     return n ? ~bits & ~0ull >> (64 - n) : 0;
 }
 
-/* The same for the inverse of a mask, whose bits are in the plan of that mask. Clears the marks of a component's roots. */
+/* The same for the inverse of a mask, whose bits are in the plan of that mask. Clears the marks of the outside. */
 template <bool EIGHT, uint32_t LANES, bool ALL>
 static __global__ void __launch_bounds__(SOLVE_THREADS(LANES), LANES == 1 ? SOLVE_BLOCKS : 1)
     solve_inverse(const __grid_constant__ WithInverse jobs, const TileCapacity capacity)
@@ -331,9 +331,8 @@ static __global__ void __launch_bounds__(SOLVE_THREADS(LANES), LANES == 1 ? SOLV
 
     wait_for_predecessor();
     if (share_of_thread<LANES>() == 0) {
-        tile.bits[at] = y < plan.height && word_x < plan.row_words
-                            ? inverse_of(jobs.jobs[0].plan.bits[word], word_x, plan.width)
-                            : 0;
+        tile.bits[at] =
+            y < plan.height && word_x < plan.row_words ? inverse_of(jobs.jobs[0].plan.bits[word], word_x, plan.width) : 0;
         tile.heads[at] = 0;
         if (at >= 32 && y < plan.height && word_x < plan.row_words)
             jobs.outside[word] = 0;
