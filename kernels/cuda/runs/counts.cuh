@@ -56,19 +56,6 @@ __device__ static inline uint32_t id_at(const CountTile &tile, uint32_t x, uint3
     return id_of_entry(tile, where, plan.runs[(size_t)tile_number(plan, where) * TILE_RUNS + run]);
 }
 
-/* The same also in tiles whose runs are those of strips. */
-__device__ static inline uint32_t id_of_pixel(const CountTile &tile, uint32_t x, uint32_t y)
-{
-    const Plan &plan = tile.plan;
-    const TileAt where = { x / 2048, y / TILE_ROWS };
-    const uint32_t word = y * plan.row_words + x / 64, tile_at = tile_number(plan, where);
-    uint64_t nodes = plan.bits[word];
-    if (plan.n_runs[tile_at] & OF_STRIPS && (y ^ 1) < plan.height)
-        nodes |= plan.bits[(y ^ 1) * plan.row_words + x / 64];
-    const uint32_t run = plan.first_runs[word] + rank_of(starts_of(nodes), x % 64);
-    return id_of_entry(tile, where, plan.runs[(size_t)tile_at * TILE_RUNS + run]);
-}
-
 /* The place of a component in the table: ~0 or past its end for one that is dropped. */
 __device__ static inline uint32_t place_of(const CountTile &tile, uint32_t id)
 {
