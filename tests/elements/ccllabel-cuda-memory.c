@@ -170,7 +170,8 @@ measure (guint backend, const gchar * settings, GstCudaContext * context)
 
     if (i % 3 == 0)
       set_cuda_caps (harness, GST_VIDEO_FORMAT_NV12, &mask);
-    fail_unless_equals_int (gst_harness_push (harness, cuda_buffer (context, GST_VIDEO_FORMAT_NV12, &mask)), GST_FLOW_OK);
+    fail_unless_equals_int (gst_harness_push (harness, cuda_buffer (context, GST_VIDEO_FORMAT_NV12, &mask)),
+        GST_FLOW_OK);
     mask_free (&mask);
   }
   gst_harness_push_event (harness, gst_event_new_eos ());

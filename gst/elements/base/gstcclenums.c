@@ -167,14 +167,17 @@ static const GEnumValue output[] = {
 
 DEFINE_TYPE (output, "Output", g_enum_register_static)
 
+/* *INDENT-OFF* */
 static const GEnumValue mask_source[] = {
   {GST_CCL_MASK_SOURCE_AUTO, "The mask in the frame's metadata or, without one, the picture", "auto"},
   {GST_CCL_MASK_SOURCE_FRAME, "The picture: its gray or luma plane", "frame"},
+  {GST_CCL_MASK_SOURCE_ALPHA, "The picture: its alpha plane, in system memory", "alpha"},
   {GST_CCL_MASK_SOURCE_MASK_META, "GstCclMaskMeta, as cclmotion attaches it", "mask-meta"},
   {GST_CCL_MASK_SOURCE_SEGMENTATION_MTD, "GstAnalyticsSegmentationMtd: see segmentation and region-id (GStreamer 1.26)",
       "segmentation-mtd"},
   {0, NULL, NULL}
 };
+/* *INDENT-ON* */
 
 DEFINE_TYPE (mask_source, "MaskSource", g_enum_register_static)
 
