@@ -67,7 +67,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (GstCclAnalyzer, gst_object_unref)
 typedef struct
 {
   gint backend;                 /* GstCclBackend that the properties ask for */
-  gboolean no_cuda;             /* the device failed: only the CPU is left */
+  gboolean no_cuda;             /* the device failed or is full: only the CPU is left */
   gpointer cuda_context;
 } GstCclRequest;
 
@@ -115,6 +115,7 @@ struct _GstCclAnalyzer
   /* Streaming thread. */
   GstVideoInfo in_info, out_info;
   gboolean cuda_lost;           /* the device failed since the start */
+  gboolean cuda_full;           /* the device has too little memory for the open request */
   gboolean failed;              /* an error was posted: no more frames leave */
   GstCclPoolHeadroom headroom;
   GstCclFrame *frames[CCL_MAX_DEPTH];   /* the slots, set by the subclass's init */
@@ -133,6 +134,7 @@ struct _GstCclAnalyzer
   gchar *parse_error;           /* object lock; not posted yet; NULL: none */
   gboolean is_open;
   gboolean warned_of_other;
+  gboolean warned_of_memory;    /* since CUDA was open last */
   gint opened_backend;
   gint output, output_height;   /* in effect; atomic, because any thread asks for caps */
   gint n_output_changes;        /* sequence lock of both */
@@ -185,6 +187,7 @@ struct _GstCclAnalyzerClass
 
   /* Events, caps, states. */
   void (*event) (GstCclAnalyzer * self, GstEvent * event);      /* optional; after older frames have left */
+  GstCaps *(*sink_caps) (GstCclAnalyzer * self);        /* any thread; optional; the part of the template that settings allow */
   GstCaps *(*other_caps) (GstCclAnalyzer * self, GstPadDirection direction, GstCaps * caps);    /* any thread */
   void (*caps_changed) (GstCclAnalyzer * self); /* in_info and out_info are new, nothing is open for them */
   gboolean (*start) (GstCclAnalyzer * self);    /* opens a small context, so that errors are found before the first frame */
@@ -215,9 +218,9 @@ void gst_ccl_analyzer_warn_of_other (GstCclAnalyzer * self, GstBuffer * buffer, 
  * `output`: NULL if none of them has one. */
 GstFlowReturn gst_ccl_analyzer_finish_frames (GstCclAnalyzer * self, gboolean all, GstBuffer ** output);
 
-/* Maps frame->view: on the device if the core can read `mask` there, otherwise on the host. */
+/* Maps frame->view, a component of `mask`: on the device if the core can read it there, otherwise on the host. */
 gboolean gst_ccl_analyzer_map_view (GstCclAnalyzer * self, GstCclFrame * frame, GstBuffer * mask,
-    const GstVideoInfo * info, GError ** error);
+    const GstVideoInfo * info, guint component, GError ** error);
 
 /* The buffer that leaves for `input`: the same in place, or a new one with its metadata. */
 GstFlowReturn gst_ccl_analyzer_prepare_output (GstCclAnalyzer * self, GstBuffer * input, GstBuffer ** output);
