@@ -18,6 +18,8 @@ typedef struct CountTile {
     const uint32_t *bases; /* [chunk]: the id of its first component */
     const uint64_t *words; /* [AROUND_WORDS]: of the row above the tile, and of its rows */
     bool eight, filtered;
+    const uint32_t *runs; /* of the tile, as in Plan */
+    uint32_t n_listed;    /* Plan.n_runs */
 } CountTile;
 
 /* The word of a tile in CountTile.words. The one above it is AROUND_COLUMNS before. */

@@ -8,8 +8,12 @@
  *     samples   # # # # # # # # # # # # #        neighbouring lanes load neighbouring samples
  *
  * They take one run after the other, from a part of the tile's list. Each lane adds up its samples, in registers, as long as the
- * runs are of the same component. Then the lanes add up their sums, and add these to the component's in global memory.
+ * runs are of the same component. Then the lanes add up their sums, and add these to the component's in global memory. Several
+ * blocks share a tile, because the loads of one run after the other take most of the time.
  */
+#ifndef CCL_CUDA_RUNS_INTENSITY_CUH
+#define CCL_CUDA_RUNS_INTENSITY_CUH
+
 #include "cuda/runs/counts.cuh"
 
 #define RUN_LANES   8u /* that share a run */
@@ -164,102 +168,81 @@ template <uint32_t LANES> __device__ static inline void flush(IntensitySums *to,
     }
 }
 
-/* The lanes of a warp at the end of their runs. If all have the same component, then it is told once. */
-__device__ static inline void flush_warp(IntensitySums *all, const LaneSums &sums, uint32_t place)
+/* What the block shares of its next runs. */
+typedef struct ListedRuns {
+    uint32_t entries[COUNT_THREADS]; /* of Plan.runs */
+    uint32_t places[COUNT_THREADS];
+} ListedRuns;
+
+/* The next `n` runs, from `first` on: a thread finds the component of one. */
+__device__ static inline void list_runs(ListedRuns *listed, const CountTile &tile, uint32_t first, uint32_t n)
 {
-    const uint32_t group = ((1u << RUN_LANES) - 1) << (threadIdx.x % 32 / RUN_LANES * RUN_LANES);
-    const bool same = __all_sync(~0u, place == __shfl_sync(~0u, place, 0));
-    if (place == ~0u)
-        return;
-    if (same)
-        flush<32>(&all[place], sums, ~0u);
-    else
-        flush<RUN_LANES>(&all[place], sums, group);
+    __syncthreads(); /* all have read the ones before */
+    if (threadIdx.x < n) {
+        const uint32_t entry = tile.runs[first + threadIdx.x];
+        listed->entries[threadIdx.x] = entry;
+        listed->places[threadIdx.x] = place_of(tile, id_of_entry(tile, { blockIdx.x, blockIdx.y }, entry));
+    }
+    __syncthreads();
 }
 
-/* The runs of some lanes; they lie next to each other, so many belong to the same component. Called by whole warps. */
-__device__ static inline void add_runs(const CountTile &tile, const CudaPicture &picture, IntensitySums *all,
-                                       const uint32_t *runs, uint32_t n_listed)
+/* The sums of a lane's last runs, which belong to one component; place: ~0: none. */
+typedef struct PlaceSums {
+    uint32_t place;
+    LaneSums sums;
+} PlaceSums;
+
+/* The listed runs of some lanes. They lie next to each other, so many belong to the same component. */
+__device__ static inline void add_listed(PlaceSums *last, const ListedRuns &listed, const CountTile &tile,
+                                         const CudaPicture &picture, IntensitySums *all, uint32_t n_runs)
 {
-    const uint32_t n_runs = n_listed & ~OF_STRIPS, n_each = (n_runs + RUN_GROUPS - 1) / RUN_GROUPS;
+    const uint32_t n_each = (n_runs + RUN_GROUPS - 1) / RUN_GROUPS;
     const uint32_t first = threadIdx.x / RUN_LANES * n_each, end = min(first + n_each, n_runs);
     const uint32_t group = ((1u << RUN_LANES) - 1) << (threadIdx.x % 32 / RUN_LANES * RUN_LANES);
-    uint32_t key_before = ~0u, next = ~0u, place = ~0u;
-    LaneSums sums = {};
     for (uint32_t run = first; run < end; run++) {
-        const uint32_t entry = runs[run];
-        if (entry >> 14 != key_before) {
-            key_before = entry >> 14;
-            next = place_of(tile, id_of_entry(tile, { blockIdx.x, blockIdx.y }, entry));
-        }
-        if (next >= tile.plan.capacity)
+        const uint32_t place = listed.places[run];
+        if (place >= tile.plan.capacity)
             continue;
-        if (next != place && place != ~0u) {
-            flush<RUN_LANES>(&all[place], sums, group);
-            sums = LaneSums{};
-        }
-        place = next;
-        const uint32_t at = entry >> 6 & 0xff, x = blockIdx.x * 2048 + at % 32 * 64, y = blockIdx.y * TILE_ROWS + at / 32;
-        const uint64_t *const word = &tile.plan.bits[y * tile.plan.row_words + x / 64];
-        const bool two = n_listed & OF_STRIPS && y + 1 < tile.plan.height;
-        const uint64_t upper = __ldcg(word), lower = two ? __ldcg(word + tile.plan.row_words) : 0;
-        const uint64_t span = span_of(upper | lower, entry & 63);
-        add_row(&sums, picture, upper & span, x, y);
-        add_row(&sums, picture, lower & span, x, y + 1);
+        if (place != last->place && last->place != ~0u)
+            flush<RUN_LANES>(&all[last->place], last->sums, group);
+        if (place != last->place)
+            *last = PlaceSums{ place, {} };
+        const RunPixels pixels = pixels_of(tile, listed.entries[run], tile.n_listed & OF_STRIPS);
+        add_row(&last->sums, picture, pixels.rows[0], pixels.x, pixels.y);
+        add_row(&last->sums, picture, pixels.rows[1], pixels.x, pixels.y + 1);
     }
-    flush_warp(all, sums, place);
 }
 
-/* ---------------------------------------------------------------- kernels */
-
-/* A block takes a tile. */
-static __global__ void __launch_bounds__(COUNT_THREADS, 3)
-    sum_intensity(const Alone jobs, GlobalPointer<IntensitySums> sums, GlobalPointer<const CudaPicture> picture, bool filtered)
+/* The lanes of a warp at the end of their runs. If all have the same component, then it is told once. */
+__device__ static inline void flush_warp(IntensitySums *all, const PlaceSums &last)
 {
-    __shared__ uint32_t bases[MAX_CHUNKS];
-    const Plan &plan = jobs.get().plan;
-    const uint32_t tile_at = blockIdx.y * plan.tiles_x + blockIdx.x;
-    wait_for_predecessor();
-    const uint32_t n_listed = __ldcg(&plan.n_runs[tile_at]), n_runs = n_listed & ~OF_STRIPS;
-    scan_chunks<PASS_KEPT, COUNT_THREADS>(plan, bases); /* ends with a barrier */
-    const CountTile tile = { plan, bases, NULL, false, filtered };
+    const uint32_t group = ((1u << RUN_LANES) - 1) << (threadIdx.x % 32 / RUN_LANES * RUN_LANES);
+    const bool same = __all_sync(~0u, last.place == __shfl_sync(~0u, last.place, 0));
+    if (last.place == ~0u)
+        return;
+    if (same)
+        flush<32>(&all[last.place], last.sums, ~0u);
+    else
+        flush<RUN_LANES>(&all[last.place], last.sums, group);
+}
+
+/* ---------------------------------------------------------------- tile */
+
+/* Called by the block of a slice of a tile's runs. */
+__device__ static inline void sum_intensity(const CountTile &tile, const CudaPicture *picture, IntensitySums *sums,
+                                            uint32_t slice, uint32_t n_slices)
+{
+    __shared__ ListedRuns listed;
+    const uint32_t n_runs = tile.n_listed & ~OF_STRIPS;
+    const uint32_t end = n_runs * (slice + 1) / n_slices;
     const CudaPicture samples = *picture;
-    if (threadIdx.x / 32 * (32 / RUN_LANES) * ((n_runs + RUN_GROUPS - 1) / RUN_GROUPS) < n_runs)
-        add_runs(tile, samples, sums, plan.runs + (size_t)tile_at * TILE_RUNS, n_listed);
-}
-
-/* Copies the sums of the table's components to the host, and clears them for the next frame. */
-static __global__ void __launch_bounds__(ROWS_THREADS)
-    write_intensity(const Alone jobs, GlobalPointer<unsigned long long> sums, GlobalPointer<unsigned long long> counts,
-                    GlobalPointer<const CudaPicture> picture)
-{
-    const Plan &plan = jobs.get().plan;
-    wait_for_predecessor();
-    const uint32_t n = min(__ldcg(&plan.counts->kept), plan.capacity) * INTENSITY_WORDS;
-    const uint64_t has_chroma = picture->chroma[0] != NULL;
-    for (uint32_t i = blockIdx.x * ROWS_THREADS + threadIdx.x; i < n; i += gridDim.x * ROWS_THREADS) {
-        const uint64_t word = __ldcg(&sums[i]);
-        const uint32_t min_max = (UINT16_MAX - (uint32_t)word) | (uint32_t)(word >> 32) << 16;
-        counts[i] = i % INTENSITY_WORDS ? word : has_chroma << 32 | min_max;
-        sums[i] = 0;
+    PlaceSums last = { ~0u, {} };
+    for (uint32_t first = n_runs * slice / n_slices; first < end; first += COUNT_THREADS) {
+        const uint32_t n = min(end - first, COUNT_THREADS);
+        list_runs(&listed, tile, first, n);
+        add_listed(&last, listed, tile, samples, sums, n);
     }
+    flush_warp(sums, last);
 }
 
-/* ---------------------------------------------------------------- launch */
-
-CclStatus launch_sum_intensity(CudaFrame *frame, const Alone &jobs, dim3 grid, bool filtered)
-{
-    const GlobalPointer<IntensitySums> sums = { (IntensitySums *)frame->counts.intensity_sums };
-    const GlobalPointer<const CudaPicture> picture = { frame->counts.picture };
-    return cuda_launch(frame, "intensity", CUDA_OVERLAP, sum_intensity, { grid, COUNT_THREADS, 0 }, jobs, sums, picture,
-                       filtered);
-}
-
-CclStatus launch_write_intensity(CudaFrame *frame, const Alone &jobs, dim3 grid)
-{
-    const GlobalPointer<unsigned long long> sums = { (unsigned long long *)frame->counts.intensity_sums };
-    const GlobalPointer<unsigned long long> counts = { (unsigned long long *)frame->counts.intensity };
-    const GlobalPointer<const CudaPicture> picture = { frame->counts.picture };
-    return cuda_launch(frame, "write-intensity", CUDA_OVERLAP, write_intensity, { grid, ROWS_THREADS, 0 }, jobs, sums, counts,
-                       picture);
-}
+#endif
