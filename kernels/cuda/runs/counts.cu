@@ -12,7 +12,8 @@
 typedef enum TileTask { TASK_HEIGHTS, TASK_EXTENTS, TASK_SHAPE, TASK_INTENSITY } TileTask;
 
 typedef struct TileTasks {
-    uint8_t of[8]; /* TileTask by blockIdx.z; the blocks of intensity come first */
+    uint8_t of[INTENSITY_BLOCKS + 2]; /* TileTask by blockIdx.z; the blocks of intensity come first */
+    uint8_t n;
     GlobalPointer<uint32_t> shape;
     GlobalPointer<IntensitySums> intensity;
     GlobalPointer<const CudaPicture> picture;
@@ -118,29 +119,33 @@ static __global__ void __launch_bounds__(HULL_THREADS) write_counts(const Alone 
 
 /* ---------------------------------------------------------------- launch */
 
+static CclStatus launch_tasks(CudaFrame *frame, const char *name, const Alone &jobs, dim3 grid, const TileTasks &tasks)
+{
+    grid.z = tasks.n;
+    return tasks.n ? cuda_launch(frame, name, CUDA_OVERLAP, count_tiles, { grid, COUNT_THREADS, 0 }, jobs, tasks) : CCL_OK;
+}
+
 CclStatus launch_counts(CudaFrame *frame, const Alone &jobs, dim3 grid, bool eight, bool filtered)
 {
     const CudaCounts *const counts = &frame->counts;
-    TileTasks tasks = { {}, { (uint32_t *)counts->shape_sums }, { (IntensitySums *)counts->intensity_sums }, { counts->picture },
-                        counts->hulls, eight, filtered };
-    uint32_t n = 0;
-    while (counts->intensity && n < INTENSITY_BLOCKS)
-        tasks.of[n++] = TASK_INTENSITY;
-    if (counts->shape)
-        tasks.of[n++] = TASK_SHAPE;
+    TileTasks tasks = { {}, 0, { (uint32_t *)counts->shape_sums }, { (IntensitySums *)counts->intensity_sums },
+                        { counts->picture }, counts->hulls, eight, filtered };
+    if (counts->hull) {
+        tasks.of[tasks.n++] = TASK_HEIGHTS;
+        if (counts->shape)
+            tasks.of[tasks.n++] = TASK_SHAPE;
+        CCL_TRY(launch_tasks(frame, "heights", jobs, grid, tasks));
+        const dim3 places(min(blocks_for(jobs.job.plan.capacity, HULL_THREADS), 128u));
+        CCL_TRY(cuda_launch(frame, "places", CUDA_OVERLAP, find_places, { places, HULL_THREADS, 0 }, jobs, counts->hulls));
+    }
+    tasks.n = 0;
+    while (counts->intensity && tasks.n < INTENSITY_BLOCKS)
+        tasks.of[tasks.n++] = TASK_INTENSITY;
     if (counts->hull)
-        tasks.of[n++] = TASK_HEIGHTS;
-    if (!n)
-        return CCL_OK;
-    grid.z = n;
-    CCL_TRY(cuda_launch(frame, "counts", CUDA_OVERLAP, count_tiles, { grid, COUNT_THREADS, 0 }, jobs, tasks));
-    if (!counts->hull)
-        return CCL_OK;
-    const dim3 places(min(blocks_for(jobs.job.plan.capacity, HULL_THREADS), 128u));
-    CCL_TRY(cuda_launch(frame, "places", CUDA_OVERLAP, find_places, { places, HULL_THREADS, 0 }, jobs, counts->hulls));
-    grid.z = 1;
-    tasks.of[0] = TASK_EXTENTS;
-    return cuda_launch(frame, "extents", CUDA_OVERLAP, count_tiles, { grid, COUNT_THREADS, 0 }, jobs, tasks);
+        tasks.of[tasks.n++] = TASK_EXTENTS;
+    else if (counts->shape)
+        tasks.of[tasks.n++] = TASK_SHAPE;
+    return launch_tasks(frame, "counts", jobs, grid, tasks);
 }
 
 CclStatus launch_written_counts(CudaFrame *frame, const Alone &jobs)

@@ -143,28 +143,33 @@ __device__ static inline void add_field(IntensitySums *to, uint32_t field, uint6
     }
 }
 
-/* Adds the sums of neighbouring lanes, those of `mask`, to the component's. All of them call it. */
+/* Adds up the sums of neighbouring lanes, those of `mask`. All of them call it. */
+template <uint32_t LANES> __device__ static inline LaneSums sum_of_lanes(const LaneSums &sums, uint32_t mask)
+{
+    LaneSums all = sums;
+#pragma unroll
+    for (uint32_t i = LANES / 2; i; i /= 2) {
+        all.not_min = max(all.not_min, __shfl_xor_sync(mask, all.not_min, i));
+        all.max = max(all.max, __shfl_xor_sync(mask, all.max, i));
+#pragma unroll
+        for (uint32_t field = 0; field < N_INTENSITY; field++)
+            all.of[field] += __shfl_xor_sync(mask, all.of[field], i);
+    }
+    return all;
+}
+
+/* Adds them to the component's. */
 template <uint32_t LANES> __device__ static inline void flush(IntensitySums *to, const LaneSums &sums, uint32_t mask)
 {
     const uint32_t lane = threadIdx.x % LANES;
-    uint32_t not_min = sums.not_min, largest = sums.max;
+    const LaneSums all = sum_of_lanes<LANES>(sums, mask);
 #pragma unroll
-    for (uint32_t i = LANES / 2; i; i /= 2) {
-        not_min = max(not_min, __shfl_xor_sync(mask, not_min, i));
-        largest = max(largest, __shfl_xor_sync(mask, largest, i));
-    }
-#pragma unroll
-    for (uint32_t field = 0; field < N_INTENSITY; field++) {
-        uint64_t sum = sums.of[field];
-#pragma unroll
-        for (uint32_t i = LANES / 2; i; i /= 2)
-            sum += __shfl_xor_sync(mask, sum, i);
+    for (uint32_t field = 0; field < N_INTENSITY; field++)
         if (lane == field % RUN_LANES)
-            add_field(to, field, sum);
-    }
+            add_field(to, field, all.of[field]);
     if (lane == RUN_LANES - 1) {
-        atomicMax(&to->not_min, not_min);
-        atomicMax(&to->max, largest);
+        atomicMax(&to->not_min, all.not_min);
+        atomicMax(&to->max, all.max);
     }
 }
 
@@ -226,6 +231,33 @@ __device__ static inline void flush_warp(IntensitySums *all, const PlaceSums &la
         flush<RUN_LANES>(&all[last.place], last.sums, group);
 }
 
+/* The sums of the warps of a block. */
+typedef struct BlockIntensity {
+    uint32_t place; /* of the first thread's last runs */
+    LaneSums warps[COUNT_THREADS / 32];
+} BlockIntensity;
+
+/* The threads of a block at the end of their runs. If all have the same component, then it is told once. */
+__device__ static inline void flush_block(BlockIntensity *block, IntensitySums *all, const PlaceSums &last)
+{
+    const uint32_t thread = threadIdx.x;
+    if (thread == 0)
+        block->place = last.place;
+    __syncthreads();
+    if (!__syncthreads_and(last.place == block->place || last.place == ~0u) || block->place == ~0u) {
+        flush_warp(all, last);
+        return;
+    }
+    const LaneSums sums = sum_of_lanes<32>(last.sums, ~0u);
+    if (thread % 32 == 0)
+        block->warps[thread / 32] = sums;
+    __syncthreads();
+    if (thread >= 32)
+        return;
+    const LaneSums own = thread < COUNT_THREADS / 32 ? block->warps[thread] : LaneSums{};
+    flush<32>(&all[block->place], own, ~0u);
+}
+
 /* ---------------------------------------------------------------- tile */
 
 /* Called by the block of a slice of a tile's runs. */
@@ -233,6 +265,7 @@ __device__ static inline void sum_intensity(const CountTile &tile, const CudaPic
                                             uint32_t slice, uint32_t n_slices)
 {
     __shared__ ListedRuns listed;
+    __shared__ BlockIntensity block;
     const uint32_t n_runs = tile.n_listed & ~OF_STRIPS;
     const uint32_t end = n_runs * (slice + 1) / n_slices;
     const CudaPicture samples = *picture;
@@ -242,7 +275,7 @@ __device__ static inline void sum_intensity(const CountTile &tile, const CudaPic
         list_runs(&listed, tile, first, n);
         add_listed(&last, listed, tile, samples, sums, n);
     }
-    flush_warp(sums, last);
+    flush_block(&block, sums, last);
 }
 
 #endif
