@@ -22,7 +22,8 @@ typedef struct TileTasks {
 } TileTasks;
 
 /* A block takes a task of a tile. */
-static __global__ void __launch_bounds__(COUNT_THREADS, 3) count_tiles(const Alone jobs, const TileTasks tasks)
+static __global__ void __launch_bounds__(COUNT_THREADS, 3) count_tiles(const Alone jobs,
+                                                                        const __grid_constant__ TileTasks tasks)
 {
     __shared__ uint32_t bases[MAX_CHUNKS];
     __shared__ uint64_t words[AROUND_WORDS];

@@ -102,6 +102,7 @@ __device__ static inline void find_extents(const CountTile &tile, const CudaHull
     PendingRange pending = { hulls.extents, ~0u, {} };
     visit_runs(tile, tile.runs, tile.n_listed, tile.plan.capacity, [&](uint32_t place, const RunPixels &run) {
         const uint32_t line = hulls.places[place] - first_of(hulls.heights[place]) + run.y;
+#pragma unroll
         for (uint32_t i = 0; i < 2; i++)
             if (run.rows[i])
                 pending.add(line + i, range_from(run.x + __ffsll(run.rows[i]) - 1, run.x + 64 - __clzll(run.rows[i])));
