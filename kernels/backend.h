@@ -22,7 +22,7 @@ typedef struct CclFrame {
     CclShapeCounts *shape;                /* as many; NULL without CCL_FEATURE_SHAPE */
     CclHullCounts *hull;                  /* as many; NULL without CCL_FEATURE_HULL */
     CclHoleCounts *holes;                 /* as many; NULL without CCL_FEATURE_HOLES, as hole_rows */
-    CclHole *hole_rows;                   /* as many as a mask can have */
+    CclHole *hole_rows;                   /* as many as the frame has, or more */
     CclIntensityCounts *intensity;        /* as many as records; NULL without CCL_FEATURE_INTENSITY */
     uint16_t *class_ids;                  /* as many; NULL without CCL_FOREGROUND_EQUAL */
     void *slot;                           /* the backend's own per-slot state */

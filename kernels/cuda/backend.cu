@@ -129,6 +129,16 @@ static void note_density(CudaContext *cuda, CudaDensity density)
     cuda->density_left = density ? DENSE_FRAMES : 0;
 }
 
+/* Launches a frame again. By now all rows are packed, in the same place. */
+static CclStatus repeat(CudaContext *cuda, CudaSlot *slot)
+{
+    if (slot->frame.shape.form == CUDA_BITS_AWAITED)
+        slot->frame.shape.form = CUDA_BITS;
+    cuda_clear_steps(&slot->frame);
+    CCL_TRY(launch(cuda, slot));
+    return wait(cuda, slot);
+}
+
 static CclStatus collect_frame(CclContext *context, CclFrame *ccl_frame)
 {
     CudaContext *const cuda = cuda_context(context);
@@ -136,11 +146,13 @@ static CclStatus collect_frame(CclContext *context, CclFrame *ccl_frame)
     CclTable *const table = &ccl_frame->table;
 
     CCL_TRY(wait(cuda, slot));
-    if (slot->frame.shape.form >= CUDA_BITS_ASSEMBLED && cuda_has_timed_out(cuda, slot)) { /* by now all rows are packed */
-        if (slot->frame.shape.form == CUDA_BITS_AWAITED)
-            slot->frame.shape.form = CUDA_BITS; /* in the same place */
-        CCL_TRY(launch(cuda, slot));
-        CCL_TRY(wait(cuda, slot));
+    const bool measured = slot->frame.shape.label_mode != CUDA_LABELS_PROVISIONAL;
+    const bool with_holes = measured && context->config.features & CCL_FEATURE_HOLES;
+    if (slot->frame.shape.form >= CUDA_BITS_ASSEMBLED && cuda_has_timed_out(cuda, slot))
+        CCL_TRY(repeat(cuda, slot));
+    if (with_holes && !cuda_has_all_holes(slot)) {
+        CCL_TRY(cuda_reserve_holes(context, slot));
+        CCL_TRY(repeat(cuda, slot));
     }
     if (cuda->engine) {
         table->batch_size = slot->ticket.batch_size;
@@ -150,12 +162,12 @@ static CclStatus collect_frame(CclContext *context, CclFrame *ccl_frame)
         CCL_TRY(cuda_download_labels(cuda, slot));
         CCL_CUDA_TRY(cudaStreamSynchronize(cuda->download));
     }
-    if (slot->frame.shape.label_mode != CUDA_LABELS_PROVISIONAL) {
+    if (measured) {
         table->n_found = slot->h_result->n_found;
         table->n_kept = slot->h_result->n_kept;
         note_density(cuda, (CudaDensity)slot->h_result->density);
-        if (context->config.features & CCL_FEATURE_HOLES)
-            CCL_TRY(cuda_collect_holes(context, slot));
+        if (with_holes)
+            cuda_collect_holes(context, slot);
     }
     if (context->config.timing)
         CCL_TRY(read_times(context, slot, table));

@@ -176,31 +176,27 @@ typedef struct CudaHulls {
     GlobalPointer<CclCornerPoint> points; /* two for each line */
 } CudaHulls;
 
-/* A component of the inverse mask. */
+/* The sums of a hole; all zero between frames. */
 typedef struct __align__(16) CudaHole
 {
-    uint32_t area, area_filled;
-    uint32_t columns;   /* x1 << 16 | complement of x0 */
-    uint32_t not_first; /* complement of y << 16 | x of the first pixel */
-    uint32_t y1;
-    uint32_t parent; /* before the filter; ~0: it is no hole */
-    uint32_t label;  /* of the parent in the table; 0: none */
+    uint32_t area, area_filled, not_x0, x1, y1;
+    uint32_t first;  /* y << 16 | x of the first pixel */
+    uint32_t parent; /* the method's number of the component around it */
     uint32_t reserved;
 }
 CudaHole;
 
-#define CUDA_LISTED_HOLES 4096u /* of CudaHoles.listed */
-
 /* Memory for CCL_FEATURE_HOLES. Device memory of the stream slot: */
 typedef struct CudaHoles {
-    void *workspace; /* of the inverse mask: cuda_inverse_workspace_size() bytes */
-    void *job;
-    GlobalPointer<uint64_t> bits;
-    /* Of the slot, because the host may read them when later frames use the stream slot: */
-    GlobalPointer<uint32_t> n;      /* number of components of the inverse; mapped host memory, device address, as `listed` */
-    GlobalPointer<CudaHole> listed; /* the first of them, at most CUDA_LISTED_HOLES */
-    GlobalPointer<CudaHole> sums;   /* all of them, in device memory: as many as a mask can have */
+    void *workspace;                 /* of the inverse mask: cuda_inverse_workspace_size() bytes; NULL without the feature */
+    GlobalPointer<uint32_t> outside; /* [word]: ranks of the roots in the inverse that touch its border */
+    GlobalPointer<CudaHole> sums;    /* by numbers of components of the inverse, below `capacity` */
+    uint32_t capacity;               /* of `sums` and `listed` */
+    /* Of the slot, in mapped host memory: device addresses. */
+    GlobalPointer<uint32_t> n;     /* number of components of the inverse */
+    GlobalPointer<CclHole> listed; /* area 0: a component is no hole; parent 0: its parent is not in the table */
 } CudaHoles;
+
 /* CclPicture, for kernels. */
 typedef struct __align__(16) CudaPicture
 {
@@ -224,7 +220,6 @@ typedef struct CudaCounts {
 
 /* Of CudaHoles. */
 size_t cuda_inverse_workspace_size(const CclContext *context);
-size_t cuda_inverse_job_size(void);
 
 /* CclFrame.slot: what a method launches with. */
 typedef struct CudaFrame {
@@ -272,7 +267,7 @@ CclStatus cuda_read_steps(CclContext *context, const CudaFrame *frame, float *ke
 
 /* Sizes that a method's workspace is laid out for. The method defines their meaning. */
 typedef struct CudaCapacity {
-    size_t of[5];
+    size_t of[6];
 } CudaCapacity;
 
 /* Frames of a batch, perhaps of several contexts, to be launched together. */

@@ -45,7 +45,7 @@
 typedef struct CudaReplay {
     CudaGraph graph;     /* nodes: that of mask_to_bits(), with CUDA_BITS_ASSEMBLED, and those with CudaVars or CudaAwaited */
     CudaShape shape;     /* of its frames */
-    unsigned generation; /* CudaEngine.generation it was captured in */
+    unsigned generation; /* CudaEngine.generation or CudaContext.generation that it was captured in */
     CudaVars vars;       /* the values set last in all nodes; with CUDA_BITS_AWAITED they are set for each frame */
 } CudaReplay;
 
@@ -58,6 +58,7 @@ typedef struct CudaStreamSlot {
     CclShapeCounts *shape_sums; /* CudaCounts.shape_sums */
     CudaHulls hulls;
     CudaHoles holes; /* the part of a stream slot */
+    CudaMemory hole_sums; /* CudaHoles.sums */
     CclIntensityCounts *intensity_sums;
 } CudaStreamSlot;
 
@@ -68,6 +69,14 @@ typedef struct CudaSamples {
     size_t device_size, pinned_size;         /* of these, in bytes: the largest picture so far */
     CudaMemory device_memory, pinned_memory; /* of these */
 } CudaSamples;
+
+/* The rows of a slot, with CCL_FEATURE_HOLES: page-locked. */
+typedef struct CudaHoleRows {
+    const uint32_t *n; /* CudaHoles.n and listed */
+    CclHole *listed;
+    uint32_t capacity;
+    CudaMemory memory; /* of `listed` */
+} CudaHoleRows;
 
 /* A slot of the ring: one frame in flight. */
 typedef struct CudaSlot {
@@ -98,9 +107,7 @@ typedef struct CudaSlot {
 
     CclTicket ticket; /* with an engine */
 
-    CudaHole *h_holes; /* with CCL_FEATURE_HOLES: listed ones, in pinned memory */
-    const uint32_t *h_n_holes;
-    CudaHole *more_holes; /* space for all others */
+    CudaHoleRows holes;
 
     CudaReplay replays[CUDA_MASK_FORMS]; /* [CudaShape.form], like last_shapes */
     CudaShape last_shapes[CUDA_MASK_FORMS];
@@ -182,6 +189,7 @@ typedef struct CudaContext {
     unsigned backoff_level; /* ... twice as many for each recent timeout */
     unsigned n_in_time;
     bool no_graphs;        /* capturing failed once, or graphs are not wanted: plain launches from then on */
+    unsigned generation;   /* of memory that grows, in graphs; with an engine there is none */
     CudaDensity density;   /* assumed for masks ... */
     unsigned density_left; /* ... for this number of next frames */
 
@@ -313,9 +321,14 @@ extern const CclSchedulerDevice cuda_batch_calls; /* `device` is a CudaEngine */
 /* ---------------------------------------------------------------- hole_rows.cu */
 
 CclStatus cuda_open_holes(CclContext *context, CudaSlot *slot);
+CclStatus cuda_open_inverse(CclContext *context, CudaStreamSlot *stream_slot);
 void cuda_close_holes(CudaSlot *slot);
+/* Whether the memory sufficed for a frame whose kernels have ended. If not, it is made larger for that frame, which has to be
+ * launched again. */
+bool cuda_has_all_holes(const CudaSlot *slot);
+CclStatus cuda_reserve_holes(CclContext *context, CudaSlot *slot);
 /* After the frame's kernels, and after the counts of its table. */
-CclStatus cuda_collect_holes(const CclContext *context, CudaSlot *slot);
+void cuda_collect_holes(const CclContext *context, CudaSlot *slot);
 
 /* ---------------------------------------------------------------- open.cu */
 

@@ -87,8 +87,9 @@ CclStatus cuda_launch_slot(CudaSlot *slot)
     frame->counts.shape_sums = stream_slot->shape_sums;
     frame->counts.hulls = stream_slot->hulls;
     frame->counts.holes.workspace = stream_slot->holes.workspace;
-    frame->counts.holes.job = stream_slot->holes.job;
-    frame->counts.holes.bits = stream_slot->holes.bits;
+    frame->counts.holes.outside = stream_slot->holes.outside;
+    frame->counts.holes.sums = stream_slot->holes.sums;
+    frame->counts.holes.capacity = min(stream_slot->holes.capacity, slot->holes.capacity);
     frame->counts.intensity_sums = stream_slot->intensity_sums;
     slot->h_result->complete = 0;
     CCL_TRY(cuda_stream_awaits_mask(slot, frame->stream));

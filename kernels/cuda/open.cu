@@ -105,14 +105,6 @@ static CclStatus open_hulls(CclContext *context, CudaHulls *hulls)
     return cuda_device_alloc(context, (void **)&hulls->points.pointer, 2 * n_lines * sizeof(CclCornerPoint), false);
 }
 
-static CclStatus open_inverse(CclContext *context, CudaHoles *holes)
-{
-    const size_t bits_size = (size_t)(context->config.max_width + 255) / 256 * 32 * context->config.max_height;
-    CCL_TRY(cuda_device_alloc(context, &holes->workspace, cuda_inverse_workspace_size(context), true));
-    CCL_TRY(cuda_device_alloc(context, &holes->job, cuda_inverse_job_size(), false));
-    return cuda_device_alloc(context, (void **)&holes->bits.pointer, bits_size, false);
-}
-
 static CclStatus open_stream_slot_counts(CclContext *context, CudaStreamSlot *stream_slot)
 {
     if (context->config.features & CCL_FEATURE_SHAPE)
@@ -122,7 +114,7 @@ static CclStatus open_stream_slot_counts(CclContext *context, CudaStreamSlot *st
                                   true));
     if (context->config.features & CCL_FEATURE_HULL)
         CCL_TRY(open_hulls(context, &stream_slot->hulls));
-    return context->config.features & CCL_FEATURE_HOLES ? open_inverse(context, &stream_slot->holes) : CCL_OK;
+    return context->config.features & CCL_FEATURE_HOLES ? cuda_open_inverse(context, stream_slot) : CCL_OK;
 }
 
 static CclStatus open_intensity(CclContext *context, CudaSlot *slot, CclFrame *ccl_frame)
@@ -325,6 +317,8 @@ void cuda_close(CclContext *context)
             cudaStreamSynchronize(stream);
     for (CudaSlot &slot : cuda->slots)
         close_slot(&slot);
+    for (CudaStreamSlot &stream_slot : cuda->stream_slots)
+        cuda_memory_free(&stream_slot.hole_sums);
     if (cuda->loop.started)
         cudaEventDestroy(cuda->loop.started);
     cuda_memory_free(&cuda->memory);

@@ -33,7 +33,7 @@ static bool same_shape(const CudaShape *a, CudaShape b)
 static unsigned generation_of(const CudaContext *cuda)
 {
     /* Atomic: other contexts may join meanwhile. */
-    return cuda->engine ? __atomic_load_n(&cuda->engine->generation, __ATOMIC_RELAXED) : 0;
+    return cuda->engine ? __atomic_load_n(&cuda->engine->generation, __ATOMIC_RELAXED) : cuda->generation;
 }
 
 bool cuda_has_graph(const CudaSlot *slot, CudaShape shape)

@@ -9,6 +9,7 @@ stands in front of each port of a broker."""
 import atexit
 import os
 import select
+import signal
 import socket
 import subprocess
 import sys
@@ -37,6 +38,16 @@ def start(command, **options):
     process = subprocess.Popen(command, **options)
     atexit.register(process.kill)
     return process
+
+
+def end_at_once():
+    """SIGTERM, or an exception in a thread, ends this program and its brokers. Else a case of a wrong password would pass."""
+    def fail(failure):
+        threading.__excepthook__(failure)
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGTERM)
+
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    threading.excepthook = fail
 
 
 def enter_namespace():

@@ -17,6 +17,7 @@ import time
 N_SOURCES = 8
 RATE = 100                      # lines a second, of all sources
 DRAIN_SECONDS = 120
+LONG = 0.01                     # seconds for which few pushes are blocked
 
 
 @dataclasses.dataclass
@@ -52,7 +53,9 @@ class PushTimes:
     def __init__(self):
         self.longest = self.longest_blocked = self.longest_wait = 0.0
         self.waited = 0
+        self.n = 0
         self.n_switched = 0     # pushes with a voluntary context switch
+        self.long_blocked = []  # above LONG, a few
         try:
             self.file = os.open("/proc/thread-self/schedstat", os.O_RDONLY)
         except OSError:
@@ -76,14 +79,22 @@ class PushTimes:
         took = time.monotonic() - start
         blocked = took - (self.runnable() - runnable)
         switches = resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw - switches
+        self.n += 1
         self.n_switched += switches > 0
         # A thread that ran for less than 4 ms may not be in the kernel's count yet.
         if switches:
             self.longest_blocked = max(self.longest_blocked, blocked)
+            if blocked > LONG:
+                self.long_blocked.append(blocked)
         self.longest = max(self.longest, took)
+
+    def usually_blocked(self):
+        """At most, but for one push in 1000. 0: not long."""
+        return (sorted(self.long_blocked, reverse=True)[self.n // 1000 + 1:] or [0])[0]
 
     def values(self):
         return {"push-ms-max": self.longest * 1000, "blocked-ms-max": self.longest_blocked * 1000,
+                "blocked-ms-usual": self.usually_blocked() * 1000,
                 "wait-ms-max": self.longest_wait * 1000, "pushes-switched": self.n_switched,
                 "can-tell-blocked": self.file is not None}
 

@@ -24,7 +24,7 @@ import mosquitto
 import natsservers
 from kafkadoor import KafkaDoor
 from natscredentials import Credentials
-from network import Proxies, free_port, start, wait_for_port
+from network import Proxies, end_at_once, free_port, start, wait_for_port
 
 SKIPPED = 77
 N_LINES = 5
@@ -213,6 +213,7 @@ def main():
     if missing:
         print(missing)
         return SKIPPED
+    end_at_once()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         folder.chmod(0o755)

@@ -19,17 +19,10 @@ static void
 interrupt (Publisher * publisher, guint port)
 {
   static const guint8 connect[] = { 0x10, 16, 0, 4, 'M', 'Q', 'T', 'T', 4, 2, 0, 60, 0, 4, 'c', 'a', 'm', '1' };
-  GSocketClient *client = g_socket_client_new ();
-  GSocketConnection *connection;
+  GSocketConnection *const connection = connect_with (port, connect, sizeof connect);
 
-  g_socket_client_set_enable_proxy (client, FALSE);
-  connection = g_socket_client_connect_to_host (client, "127.0.0.1", (guint16) port, NULL, NULL);
-  fail_unless (connection != NULL);
-  fail_unless (g_output_stream_write_all (g_io_stream_get_output_stream (G_IO_STREAM (connection)), connect,
-          sizeof connect, NULL, NULL, NULL));
   wait_for_stat (publisher, "connected", FALSE);
   g_object_unref (connection);
-  g_object_unref (client);
 }
 
 G_MODULE_EXPORT int
@@ -51,12 +44,10 @@ GST_START_TEST (test_delivers_in_order)
 {
   NEED_BROKER ();
 
-  const guint port = free_port ();
-  GSubprocess *broker = start_broker (port, OPEN_TO_ALL);
-  Listener listener = listen_at (port, NULL);
+  HeardBroker broker = start_heard_broker (OPEN_TO_ALL, NULL);
 
   for (gint level = 0; level <= 2; level++) {
-    GstElement *sink = new_sink ("mqtt", port, "cams/{source-id}/blobs");
+    GstElement *sink = new_sink ("mqtt", broker.port, "cams/{source-id}/blobs");
     Publisher publisher;
 
     g_object_set (sink, "qos-level", level, "drain-timeout", 100 * GST_SECOND, NULL);
@@ -64,11 +55,10 @@ GST_START_TEST (test_delivers_in_order)
     push_numbers (&publisher, 1, 200);
     fail_unless (gst_harness_push_event (publisher.harness, gst_event_new_eos ()));
     expect_all_published (&publisher, 200);
-    expect_numbers (&listener, "cams/cam_1/blobs", 1, 200);
+    expect_numbers (&broker.listener, "cams/cam_1/blobs", 1, 200);
     close_publisher (&publisher);
   }
-  close_listener (&listener);
-  stop_program (broker);
+  stop_heard_broker (&broker);
 }
 
 GST_END_TEST;
@@ -137,18 +127,16 @@ GST_START_TEST (test_interrupted_message)
 {
   NEED_BROKER ();
 
-  const guint port = free_port ();
-  GSubprocess *broker = start_broker (port, OPEN_TO_ALL);
-  Listener listener = listen_at (port, NULL);
+  HeardBroker broker = start_heard_broker (OPEN_TO_ALL, NULL);
 
   for (gint level = 0; level <= 2; level++) {
-    GstElement *sink = new_sink ("mqtt", port, "t");
+    GstElement *sink = new_sink ("mqtt", broker.port, "t");
     Publisher publisher;
 
     g_object_set (sink, "qos-level", level, "client-id", "cam1", NULL);
     publisher = publish_with (sink);
     wait_for_stat (&publisher, "connected", TRUE);
-    interrupted_port = port;
+    interrupted_port = broker.port;
     g_atomic_pointer_set (&interrupted, &publisher);
     push_numbers (&publisher, 1, 1);
     wait_for_stat (&publisher, "published", 1);
@@ -157,11 +145,10 @@ GST_START_TEST (test_interrupted_message)
     wait_for_stat (&publisher, "published", 3);
     fail_unless_equals_uint64 (stat_of (&publisher, "connects"), 2);
     expect_all_published (&publisher, 3);
-    expect_numbers (&listener, "t", 1, 3);
+    expect_numbers (&broker.listener, "t", 1, 3);
     close_publisher (&publisher);
   }
-  close_listener (&listener);
-  stop_program (broker);
+  stop_heard_broker (&broker);
 }
 
 GST_END_TEST;

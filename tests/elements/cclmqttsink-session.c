@@ -27,34 +27,31 @@ GST_START_TEST (test_nothing_comes_twice)
 {
   NEED_BROKER ();
 
-  const guint port = free_port ();
-  GSubprocess *broker = start_broker (port, OPEN_TO_ALL);
-  Listener listener = listen_at (port, NULL);
-  MqttProxy *const proxy = start_proxy (0, port);
+  HeardBroker broker = start_heard_broker (OPEN_TO_ALL, NULL);
+  MqttProxy *const proxy = start_proxy (0, broker.port);
   Publisher publisher = publish_through (proxy, __i__ ? "" : "session-expiry=0");
 
   set_proxy_drops_completions (proxy, TRUE);
   push_numbers (&publisher, 1, 5);
-  expect_numbers (&listener, "t", 1, 5);
+  expect_numbers (&broker.listener, "t", 1, 5);
   wait_for_dropped (proxy, 5);
   fail_unless_equals_uint64 (stat_of (&publisher, "published"), 0);
   push_numbers (&publisher, 6, 7);
-  expect_numbers (&listener, "t", 6, 7);
+  expect_numbers (&broker.listener, "t", 6, 7);
   wait_for_dropped (proxy, 7);
   set_proxy_drops_completions (proxy, FALSE);
   cut_proxy (proxy);
   wait_for_stat (&publisher, "published", 7);
   push_numbers (&publisher, 8, 30);
   if (__i__ == 0)
-    expect_numbers (&listener, "t", 1, 7);
-  expect_numbers (&listener, "t", 8, 30);
+    expect_numbers (&broker.listener, "t", 1, 7);
+  expect_numbers (&broker.listener, "t", 8, 30);
   wait_for_stat (&publisher, "published", 30);
   expect_all_published (&publisher, 30);
   fail_unless_equals_int (proxy_connections (proxy), 2);
   close_publisher (&publisher);
   stop_proxy (proxy);
-  close_listener (&listener);
-  stop_program (broker);
+  stop_heard_broker (&broker);
 }
 
 GST_END_TEST;
@@ -98,10 +95,8 @@ GST_START_TEST (test_port_was_closed)
 {
   NEED_BROKER ();
 
-  const guint port = free_port ();
-  GSubprocess *broker = start_broker (port, OPEN_TO_ALL);
-  Listener listener = listen_at (port, NULL);
-  MqttProxy *proxy = start_proxy (0, port);
+  HeardBroker broker = start_heard_broker (OPEN_TO_ALL, NULL);
+  MqttProxy *proxy = start_proxy (0, broker.port);
   const guint proxy_port = proxy->port;
   Publisher publisher = publish_through (proxy, "");
 
@@ -110,14 +105,13 @@ GST_START_TEST (test_port_was_closed)
   wait_for_dropped (proxy, 5);
   stop_proxy (proxy);
   wait_for_at_least (&publisher, "failures", 3);
-  proxy = start_proxy (proxy_port, port);
+  proxy = start_proxy (proxy_port, broker.port);
   wait_for_stat (&publisher, "published", 5);
   for (guint i = 0; i < 2; i++)
-    expect_numbers (&listener, "t", 1, 5);
+    expect_numbers (&broker.listener, "t", 1, 5);
   close_publisher (&publisher);
   stop_proxy (proxy);
-  close_listener (&listener);
-  stop_program (broker);
+  stop_heard_broker (&broker);
 }
 
 GST_END_TEST;
@@ -129,44 +123,34 @@ leave_session (guint port)
   static const guint8 text[] = { 0x10, 22, 0, 4, 'M', 'Q', 'T', 'T', 5, 2, 0, 60, 5, 0x11, 0, 0, 2, 88, 0, 4, 'c', 'a',
     'm', '1', 0x34, 7, 0, 1, 't', 0, 1, 0, 'x'
   };
-  GSocketClient *const sockets = g_socket_client_new ();
-  GSocketConnection *connection;
+  GSocketConnection *const connection = connect_with (port, text, sizeof text);
   guint8 answer[2];
 
-  g_socket_client_set_enable_proxy (sockets, FALSE);
-  connection = g_socket_client_connect_to_host (sockets, "127.0.0.1", (guint16) port, NULL, NULL);
-  fail_unless (connection != NULL);
-  fail_unless (g_output_stream_write_all (g_io_stream_get_output_stream (G_IO_STREAM (connection)), text, sizeof text,
-          NULL, NULL, NULL));
   fail_unless (g_input_stream_read (g_io_stream_get_input_stream (G_IO_STREAM (connection)), answer, 2, NULL,
           NULL) == 2);
   fail_unless_equals_int (answer[0], 0x20);
   g_usleep (100000);
   g_object_unref (connection);
-  g_object_unref (sockets);
 }
 
 GST_START_TEST (test_session_of_another)
 {
   NEED_BROKER ();
 
-  const guint port = free_port ();
-  GSubprocess *broker = start_broker (port, OPEN_TO_ALL);
-  Listener listener = listen_at (port, NULL);
-  MqttProxy *const proxy = start_proxy (0, port);
+  HeardBroker broker = start_heard_broker (OPEN_TO_ALL, NULL);
+  MqttProxy *const proxy = start_proxy (0, broker.port);
   Publisher publisher;
 
-  leave_session (port);
+  leave_session (broker.port);
   publisher = publish_through (proxy, "client-id=cam1");
   push_numbers (&publisher, 1, 5);
   wait_for_stat (&publisher, "published", 5);
-  expect_numbers (&listener, "t", 1, 5);
+  expect_numbers (&broker.listener, "t", 1, 5);
   fail_unless_equals_int (proxy_connections (proxy), 2);
   fail_unless_equals_uint64 (stat_of (&publisher, "connects"), 1);
   close_publisher (&publisher);
   stop_proxy (proxy);
-  close_listener (&listener);
-  stop_program (broker);
+  stop_heard_broker (&broker);
 }
 
 GST_END_TEST;

@@ -23,15 +23,13 @@ GST_START_TEST (test_other_address_is_closed)
 {
   NEED_BROKER ();
 
-  const guint port = free_port ();
-  GSubprocess *broker = start_broker (port, OPEN_TO_ALL);
-  Listener listener = listen_at (port, NULL);
-  MqttProxy *const proxy = start_proxy (0, port);
+  HeardBroker broker = start_heard_broker (OPEN_TO_ALL, NULL);
+  MqttProxy *const proxy = start_proxy (0, broker.port);
   Publisher publisher = publish_to ("mqtt", proxy->port, NULL);
 
   set_proxy_drops_completions (proxy, TRUE);
   push_numbers (&publisher, 1, 5);
-  expect_numbers (&listener, "t", 1, 5);
+  expect_numbers (&broker.listener, "t", 1, 5);
   wait_for_dropped (proxy, 5);
   set_proxy_hangs (proxy, TRUE);
   cut_proxy (proxy);
@@ -40,13 +38,12 @@ GST_START_TEST (test_other_address_is_closed)
   set_proxy_hangs (proxy, FALSE);
   wait_for_stat (&publisher, "published", 5);
   push_numbers (&publisher, 6, 9);
-  expect_numbers (&listener, "t", 6, 9);
+  expect_numbers (&broker.listener, "t", 6, 9);
   wait_for_stat (&publisher, "published", 9);
   expect_all_published (&publisher, 9);
   close_publisher (&publisher);
   stop_proxy (proxy);
-  close_listener (&listener);
-  stop_program (broker);
+  stop_heard_broker (&broker);
 }
 
 GST_END_TEST;

@@ -443,7 +443,7 @@ delivery_core_suite (void)
   TCase *const tc = tcase_create ("general");
 
   suite_add_tcase (suite, tc);
-  tcase_set_timeout (tc, 60);
+  tcase_set_timeout (tc, 120);
   tcase_add_test (tc, test_overflow);
   tcase_add_test (tc, test_bytes);
   tcase_add_test (tc, test_lost);

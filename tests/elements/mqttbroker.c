@@ -179,24 +179,38 @@ stop_program (GSubprocess * process)
   g_object_unref (process);
 }
 
+void
+send_bytes (GSocketConnection * connection, gconstpointer data, gsize size)
+{
+  fail_unless (g_output_stream_write_all (g_io_stream_get_output_stream (G_IO_STREAM (connection)), data, size, NULL,
+          NULL, NULL));
+}
+
+GSocketConnection *
+connect_with (guint port, const guint8 * data, gsize size)
+{
+  GSocketClient *const sockets = g_socket_client_new ();
+  GSocketConnection *connection;
+
+  g_socket_client_set_enable_proxy (sockets, FALSE);    /* see accepts_connections() */
+  connection = g_socket_client_connect_to_host (sockets, "127.0.0.1", (guint16) port, NULL, NULL);
+  fail_unless (connection != NULL);
+  send_bytes (connection, data, size);
+  g_object_unref (sockets);
+  return connection;
+}
+
 /* A client of the broker at the port, which it has let in. */
 static GSocketConnection *
 connect_client (guint port)
 {
   static const guint8 connect[] = { 0x10, 12, 0, 4, 'M', 'Q', 'T', 'T', 4, 2, 0, 60, 0, 0 };
-  GSocketClient *const sockets = g_socket_client_new ();
-  GSocketConnection *connection;
+  GSocketConnection *const connection = connect_with (port, connect, sizeof connect);
   guint8 answer[4];
 
-  g_socket_client_set_enable_proxy (sockets, FALSE);    /* see accepts_connections() */
-  connection = g_socket_client_connect_to_host (sockets, "127.0.0.1", (guint16) port, NULL, NULL);
-  fail_unless (connection != NULL);
-  fail_unless (g_output_stream_write_all (g_io_stream_get_output_stream (G_IO_STREAM (connection)), connect,
-          sizeof connect, NULL, NULL, NULL));
   fail_unless (g_input_stream_read_all (g_io_stream_get_input_stream (G_IO_STREAM (connection)), answer, sizeof answer,
           NULL, NULL, NULL));
   fail_unless (answer[0] == 0x20 && answer[3] == 0);
-  g_object_unref (sockets);
   return connection;
 }
 
@@ -205,10 +219,9 @@ static void
 publish_probe (GSocketConnection * client, guint8 size)
 {
   const guint8 head[] = { 0x30, 2 + 5 + size, 0, 5, 'p', 'r', 'o', 'b', 'e' };
-  GOutputStream *const output = g_io_stream_get_output_stream (G_IO_STREAM (client));
 
-  fail_unless (g_output_stream_write_all (output, head, sizeof head, NULL, NULL, NULL));
-  fail_unless (g_output_stream_write_all (output, "pp", size, NULL, NULL, NULL));
+  send_bytes (client, head, sizeof head);
+  send_bytes (client, "pp", size);
 }
 
 /* mosquitto_sub does not say when it has subscribed. Messages are published until one comes, and then one that looks different
@@ -260,6 +273,23 @@ listen_at (guint port, const gchar * const *more)
   g_ptr_array_unref (arguments);
   g_free (port_text);
   return listener;
+}
+
+HeardBroker
+start_heard_broker (const gchar * settings, const gchar * const *more)
+{
+  HeardBroker broker = {.port = free_port () };
+
+  broker.process = start_broker (broker.port, settings);
+  broker.listener = listen_at (broker.port, more);
+  return broker;
+}
+
+void
+stop_heard_broker (HeardBroker * broker)
+{
+  close_listener (&broker->listener);
+  stop_program (broker->process);
 }
 
 static void
@@ -336,8 +366,7 @@ welcome_client (GSocketConnection * connection)
 {
   static const guint8 connack[] = { 0x20, 2, 0, 0 };
 
-  fail_unless (g_output_stream_write_all (g_io_stream_get_output_stream (G_IO_STREAM (connection)), connack,
-          sizeof connack, NULL, NULL, NULL));
+  send_bytes (connection, connack, sizeof connack);
 }
 
 void

@@ -17,6 +17,13 @@ typedef struct
   GDataInputStream *lines;
 } Listener;
 
+typedef struct
+{
+  guint port;
+  GSubprocess *process;
+  Listener listener;
+} HeardBroker;
+
 #define OPEN_TO_ALL "allow_anonymous true"
 
 /* Each test that needs a broker begins with this; those with TLS with the second. */
@@ -49,6 +56,10 @@ GSubprocess *start_tls_server (guint port, const gchar * version, const gchar * 
 
 /* Has subscribed to everything when it returns, with further mosquitto_sub arguments. The broker takes everybody. */
 Listener listen_at (guint port, const gchar * const *more);
+
+/* A broker of these settings, and its listener. */
+HeardBroker start_heard_broker (const gchar * settings, const gchar * const *more);
+void stop_heard_broker (HeardBroker * broker);
 void expect_numbers (Listener * listener, const gchar * topic, guint first, guint last);
 
 /* In order, but some may come again. */
@@ -61,6 +72,10 @@ GSocketListener *new_listener (guint * port);
 /* The next client, which says that it is one, and is not answered. */
 GSocketConnection *accept_client (GSocketListener * listener);
 void welcome_client (GSocketConnection * connection);
+
+/* A client of our own, which begins with these bytes. */
+GSocketConnection *connect_with (guint port, const guint8 * data, gsize size);
+void send_bytes (GSocketConnection * connection, gconstpointer data, gsize size);
 void find_programs (void);
 void forget_programs (void);
 

@@ -341,6 +341,106 @@ GST_START_TEST (test_masks_on_a_gpu)
 
 GST_END_TEST;
 
+/* ---------------------------------------------------------------- too little memory */
+
+/* The next allocation in device memory fails, as if the context were too large. */
+static void
+run_out_of_memory (void)
+{
+  emulate_fail ("cudaMalloc", 1, ERROR_NO_MEMORY, false);
+}
+
+/* Opens a larger context, for which there is no memory. */
+static void
+grow_too_large (Stream * stream)
+{
+  run_out_of_memory ();
+  set_label (stream->harness, "max-components", "100000");
+  push (stream);
+}
+
+/* Of three new streams at least one takes GPU 0. */
+static void
+assert_gpu_in_use (void)
+{
+  Stream streams[3];
+  guint n = 0;
+
+  for (guint i = 0; i < 3; i++) {
+    streams[i] = start_stream ("backend=cuda");
+    push (&streams[i]);
+    n += gpu_of_stream (&streams[i]) == 0;
+  }
+  fail_unless (n > 0, "no stream takes GPU 0");
+  for (guint i = 0; i < 3; i++)
+    stop_stream (&streams[i]);
+}
+
+/* backend=auto: the stream alone leaves its GPU, for another or for the CPU, until its settings change. */
+GST_START_TEST (test_too_large)
+{
+  const gint may_move = __i__ % 2, of_frame = __i__ / 2;
+  Stream large, beside;
+
+  use_two_gpus ();
+  large = start_stream (may_move ? "backend=auto" : "backend=auto cuda-device-id=0");
+  push (&large);
+  beside = start_stream ("backend=cuda cuda-device-id=0");
+  push (&beside);
+  fail_unless_equals_int (gpu_of_stream (&large), 0);
+  if (of_frame) {               /* memory of the picture, which the first frame takes */
+    set_label (large.harness, "features", "intensity");
+    emulate_fail ("cudaMalloc", 1 << 30, ERROR_NO_MEMORY, false);
+    push (&large);
+    emulate_fail ("cudaMalloc", emulate_calls (), ERROR_NO_MEMORY, false);
+    set_label (large.harness, "max-components", "5000");
+    push (&large);
+  } else {
+    grow_too_large (&large);
+  }
+  assert_message (large.bus, GST_MESSAGE_WARNING, "Not enough memory to label on GPU 0: no ");
+  find_device_again ();
+  fail_unless_equals_int (gpu_of_stream (&large), may_move ? 1 : -1);
+  push (&beside);
+  fail_unless_equals_int (gpu_of_stream (&beside), 0);
+  assert_gpu_in_use ();
+  set_label (large.harness, "max-components", "10000");
+  push (&large);
+  fail_unless_equals_int (gpu_of_stream (&large), may_move ? 1 : 0);
+  stop_stream (&large);
+  stop_stream (&beside);
+  find_gpus_again ();
+}
+
+GST_END_TEST;
+
+/* backend=cuda: an error with the GPU, the bytes, and the settings that need less. */
+GST_START_TEST (test_too_large_for_cuda)
+{
+  Stream large, beside;
+  Mask mask = nth_mask (1);
+
+  use_two_gpus ();
+  large = start_stream ("backend=cuda cuda-device-id=0");
+  beside = start_stream ("backend=cuda cuda-device-id=0");
+  push (&large);
+  run_out_of_memory ();
+  set_label (large.harness, "max-components", "100000");
+  fail_unless_equals_int (push_mask (large.harness, &mask, 1), GST_FLOW_ERROR);
+  find_device_again ();
+  assert_message (large.bus, GST_MESSAGE_ERROR, "Not enough memory to label on GPU 0: no ");
+  push (&beside);
+  fail_unless_equals_int (gpu_of_stream (&beside), 0);
+  assert_gpu_in_use ();
+  drop_bus (large.harness, large.bus);
+  gst_harness_teardown (large.harness);
+  stop_stream (&beside);
+  mask_free (&mask);
+  find_gpus_again ();
+}
+
+GST_END_TEST;
+
 static Suite *
 several_gpus_suite (void)
 {
@@ -356,6 +456,8 @@ several_gpus_suite (void)
   tcase_add_loop_test (tests, test_lost_at_any_call, 0, G_N_ELEMENTS (settings));
   tcase_add_test (tests, test_two_fail);
   tcase_add_test (tests, test_masks_on_a_gpu);
+  tcase_add_loop_test (tests, test_too_large, 0, 4);
+  tcase_add_test (tests, test_too_large_for_cuda);
   return suite;
 }
 

@@ -9,6 +9,7 @@
 
 #include "messages.h"
 
+#define ERROR_NO_MEMORY 2
 #define ERROR_LAUNCH_FAILURE 719
 
 void emulate_fail (const char *call, unsigned n, int error, bool lost);

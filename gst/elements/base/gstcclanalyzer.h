@@ -67,7 +67,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (GstCclAnalyzer, gst_object_unref)
 typedef struct
 {
   gint backend;                 /* GstCclBackend that the properties ask for */
-  gboolean no_cuda;             /* the device failed: only the CPU is left */
+  gboolean no_cuda;             /* the device failed or is full: only the CPU is left */
   gpointer cuda_context;
 } GstCclRequest;
 
@@ -115,6 +115,7 @@ struct _GstCclAnalyzer
   /* Streaming thread. */
   GstVideoInfo in_info, out_info;
   gboolean cuda_lost;           /* the device failed since the start */
+  gboolean cuda_full;           /* the device has too little memory for the open request */
   gboolean failed;              /* an error was posted: no more frames leave */
   GstCclPoolHeadroom headroom;
   GstCclFrame *frames[CCL_MAX_DEPTH];   /* the slots, set by the subclass's init */
@@ -133,6 +134,7 @@ struct _GstCclAnalyzer
   gchar *parse_error;           /* object lock; not posted yet; NULL: none */
   gboolean is_open;
   gboolean warned_of_other;
+  gboolean warned_of_memory;    /* since CUDA was open last */
   gint opened_backend;
   gint output, output_height;   /* in effect; atomic, because any thread asks for caps */
   gint n_output_changes;        /* sequence lock of both */

@@ -11,6 +11,18 @@
 
 #define GST_CAT_DEFAULT (GST_CCL_ANALYZER_GET_CLASS (self)->category)
 
+static void
+post_memory_error (GstCclAnalyzer * self, const gchar * message)
+{
+  const GstCclAnalyzerTexts *const texts = &GST_CCL_ANALYZER_GET_CLASS (self)->texts;
+  const gint gpu = self->cuda.counted;
+  gchar *const place = gpu >= 0 ? g_strdup_printf (" on GPU %d", gpu) : g_strdup ("");
+
+  GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("Not enough memory to %s%s: %s.", texts->duty, place, message),
+      ("%s%s", texts->memory_hint, gpu >= 0 ? " backend=auto continues on the CPU." : ""));
+  g_free (place);
+}
+
 void
 gst_ccl_analyzer_post_open_error (GstCclAnalyzer * self, CclStatus status, const gchar * message)
 {
@@ -22,8 +34,7 @@ gst_ccl_analyzer_post_open_error (GstCclAnalyzer * self, CclStatus status, const
           ("%s", texts->no_device_hint));
       break;
     case CCL_ERROR_OUT_OF_MEMORY:
-      GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("Not enough memory to %s: %s.", texts->duty, message),
-          ("%s", texts->memory_hint));
+      post_memory_error (self, message);
       break;
     case CCL_ERROR_DEVICE:
       GST_ELEMENT_ERROR (self, RESOURCE, FAILED, ("The GPU failed: %s.", message),
@@ -55,13 +66,13 @@ open_on (GstCclAnalyzer * self, CclBackendKind kind, gconstpointer request, gcha
         : g_strdup_printf ("there is no CUDA device %d", self->cuda.device_id);
     return CCL_ERROR_NO_DEVICE;
   }
+  if (kind == CCL_BACKEND_CPU)
+    gst_ccl_cuda_uncount (&self->cuda);
   gst_ccl_cuda_push (&self->cuda);
   status = GST_CCL_ANALYZER_GET_CLASS (self)->open_on (self, kind, request);
   gst_ccl_cuda_pop (&self->cuda);
   if (status == CCL_OK) {
     self->opened_backend = kind == CCL_BACKEND_CUDA ? GST_CCL_BACKEND_CUDA : GST_CCL_BACKEND_CPU;
-    if (kind == CCL_BACKEND_CPU)
-      gst_ccl_cuda_uncount (&self->cuda);
     return status;
   }
   *message = g_strdup (ccl_error_message ());
@@ -74,19 +85,35 @@ is_of_gpu (CclStatus status)
   return status == CCL_ERROR_DEVICE || status == CCL_ERROR_OUT_OF_MEMORY || status == CCL_ERROR_NO_DEVICE;
 }
 
+/* Says why the element leaves GPU `gpu`, and what it takes instead. A lack of memory is no failure of the GPU. */
+static void
+warn_of_gpu (GstCclAnalyzer * self, CclStatus status, gint gpu, const gchar * message, const gchar * next)
+{
+  const GstCclAnalyzerTexts *const texts = &GST_CCL_ANALYZER_GET_CLASS (self)->texts;
+
+  if (status == CCL_ERROR_OUT_OF_MEMORY)
+    GST_ELEMENT_WARNING (self, RESOURCE, NO_SPACE_LEFT, ("Not enough memory to %s on GPU %d: %s. "
+            "Continuing on %s.", texts->duty, gpu, message, next), ("%s New settings or caps are tried on a GPU again.",
+            texts->memory_hint));
+  else
+    GST_ELEMENT_WARNING (self, RESOURCE, FAILED, ("GPU %d failed: %s. Continuing on %s.", gpu, message, next), (NULL));
+}
+
 /* Everything on the GPU is closed. TRUE: another GPU was chosen, and the warning says so. */
 static gboolean
 change_gpu (GstCclAnalyzer * self, CclStatus status, const gchar * message)
 {
   const gint before = self->cuda.counted;
+  gchar *next;
 
   if (!is_of_gpu (status) || !gst_ccl_cuda_change_gpu (&self->cuda, status))
     return FALSE;
   GST_OBJECT_LOCK (self);
   self->stats.gpu_changes++;
   GST_OBJECT_UNLOCK (self);
-  GST_ELEMENT_WARNING (self, RESOURCE, FAILED, ("GPU %d failed: %s. Continuing on GPU %d.", before, message,
-          self->cuda.counted), (NULL));
+  next = g_strdup_printf ("GPU %d", self->cuda.counted);
+  warn_of_gpu (self, status, before, message, next);
+  g_free (next);
   return TRUE;
 }
 
@@ -102,6 +129,21 @@ open_on_a_gpu (GstCclAnalyzer * self, gconstpointer request, gchar ** message)
   return status;
 }
 
+/* Opening on each GPU failed, and the CPU comes next. */
+static void
+leave_gpus (GstCclAnalyzer * self, CclStatus status, const gchar * message)
+{
+  if (status == CCL_ERROR_OUT_OF_MEMORY) {
+    if (!self->warned_of_memory)
+      warn_of_gpu (self, status, self->cuda.counted, message, "the CPU");
+    self->cuda_full = self->warned_of_memory = TRUE;
+  } else if (gst_ccl_cuda_is_missed (&self->cuda, status)) {
+    self->cuda_lost = TRUE;
+    GST_ELEMENT_WARNING (self, RESOURCE, FAILED, ("The GPU cannot be used: %s. Continuing on the CPU.", message),
+        (NULL));
+  }
+}
+
 CclStatus
 gst_ccl_analyzer_open (GstCclAnalyzer * self, gpointer request, gchar ** message)
 {
@@ -113,13 +155,12 @@ gst_ccl_analyzer_open (GstCclAnalyzer * self, gpointer request, gchar ** message
 
   if (klass->may_use (self, request, CCL_BACKEND_CUDA) && !(cpu && common->no_cuda)) {
     status = open_on_a_gpu (self, request, message);
+    if (status == CCL_OK)
+      self->warned_of_memory = FALSE;
     if (status == CCL_OK || !cpu)
       return status;
     why = g_steal_pointer (message);
-    if (gst_ccl_cuda_is_missed (&self->cuda, status)) {
-      self->cuda_lost = TRUE;
-      GST_ELEMENT_WARNING (self, RESOURCE, FAILED, ("The GPU cannot be used: %s. Continuing on the CPU.", why), (NULL));
-    }
+    leave_gpus (self, status, why);
   }
   status = open_on (self, CCL_BACKEND_CPU, request, message);
   if (status == CCL_OK && self->active_backend != GST_CCL_BACKEND_CPU)
@@ -149,6 +190,12 @@ announce_backend (GstCclAnalyzer * self)
 }
 
 static gboolean
+is_without_cuda (const GstCclAnalyzer * self)
+{
+  return self->cuda_lost || self->cuda_full;
+}
+
+static gboolean
 reopen (GstCclAnalyzer * self, gpointer request)
 {
   GstCclAnalyzerClass *const klass = GST_CCL_ANALYZER_GET_CLASS (self);
@@ -167,7 +214,7 @@ reopen (GstCclAnalyzer * self, gpointer request)
   self->is_open = TRUE;
   /* Opening can change both: it gets a device context, or finds that there is no device. */
   common->cuda_context = self->cuda.current;
-  common->no_cuda = self->cuda_lost;
+  common->no_cuda = is_without_cuda (self);
   memcpy (self->request, request, klass->request_size);
   announce_backend (self);
   if (klass->opened)
@@ -182,7 +229,7 @@ fill_request (GstCclAnalyzer * self, gpointer request)
   GstCclRequest *const common = request;
 
   memset (request, 0, klass->request_size);
-  common->no_cuda = self->cuda_lost;
+  common->no_cuda = is_without_cuda (self);
   common->cuda_context = self->cuda.current;
   klass->fill_request (self, request);
 }
@@ -208,6 +255,9 @@ gst_ccl_analyzer_ensure_open (GstCclAnalyzer * self)
   if (self->is_open && requests_are_equal (self, wanted, self->request))
     return TRUE;
   gst_ccl_analyzer_drain (self);
+  /* What was too large for a GPU may fit now. */
+  self->cuda_full = FALSE;
+  gst_ccl_cuda_forget_full (&self->cuda);
   fill_request (self, wanted);  /* a queued frame may have lost the GPU */
   return reopen (self, wanted);
 }
@@ -251,8 +301,11 @@ fall_back_to_cpu (GstCclAnalyzer * self, CclStatus status, const gchar * message
     gst_ccl_analyzer_post_open_error (self, status, message);
     return FALSE;
   }
-  GST_ELEMENT_WARNING (self, RESOURCE, FAILED, ("The GPU failed: %s. Continuing on the CPU.", message), (NULL));
-  self->cuda_lost = TRUE;
+  warn_of_gpu (self, status, self->cuda.counted, message, "the CPU");
+  if (status == CCL_ERROR_OUT_OF_MEMORY)
+    self->cuda_full = TRUE;
+  else
+    self->cuda_lost = TRUE;
   return TRUE;
 }
 
@@ -307,7 +360,7 @@ gst_ccl_analyzer_continue_elsewhere (GstCclAnalyzer * self, CclStatus status)
       return FALSE;
     unmap_frames (self);
     memcpy (request, self->request, klass->request_size);
-    ((GstCclRequest *) request)->no_cuda = self->cuda_lost;
+    ((GstCclRequest *) request)->no_cuda = is_without_cuda (self);
     self->failed = !(reopen (self, request) && resubmit_frames (self, &status));
   } while (!self->failed && status != CCL_OK);
   return !self->failed;

@@ -258,7 +258,7 @@ start (GstCclAnalyzer * self)
   gst_ccl_analyzer_set_in_place (self);
   gst_ccl_pool_headroom_start (&self->headroom);
   gst_ccl_lateness_reset (&self->lateness, GST_BASE_TRANSFORM (self));
-  self->cuda_lost = self->failed = self->warned_of_other = FALSE;
+  self->cuda_lost = self->cuda_full = self->failed = self->warned_of_other = self->warned_of_memory = FALSE;
   self->source = g_quark_from_string (GST_OBJECT_NAME (self));
   gst_video_info_set_format (&self->in_info, GST_VIDEO_FORMAT_GRAY8, 16, 16);
   if (parse_error)

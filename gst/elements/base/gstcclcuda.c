@@ -79,7 +79,7 @@ gst_ccl_cuda_init (GstCclCuda * cuda, GstElement * element)
 {
   cuda->element = element;
   cuda->device_id = cuda->chosen = cuda->counted = -1;
-  cuda->lost = 0;
+  cuda->lost = cuda->full = 0;
   g_rec_mutex_init (&cuda->lock);
 }
 
@@ -95,7 +95,7 @@ gst_ccl_cuda_close (GstCclCuda * cuda)
 {
   gst_ccl_cuda_uncount (cuda);
   choose (cuda, -1);
-  cuda->lost = 0;
+  cuda->lost = cuda->full = 0;
 }
 
 gint
@@ -160,6 +160,8 @@ gst_ccl_cuda_change_gpu (GstCclCuda * cuda, CclStatus status)
     gst_ccl_gpus_set_failed (gpu);
   if (!gst_ccl_cuda_may_change_gpu (cuda))
     return FALSE;
+  if (status == CCL_ERROR_OUT_OF_MEMORY && !(cuda->lost & GST_CCL_GPU_BIT (gpu)))
+    cuda->full |= GST_CCL_GPU_BIT (gpu);
   cuda->lost |= GST_CCL_GPU_BIT (gpu);
   next = gst_ccl_gpus_take (cuda->lost, FALSE);
   if (next < 0)
@@ -168,6 +170,13 @@ gst_ccl_cuda_change_gpu (GstCclCuda * cuda, CclStatus status)
   cuda->counted = next;
   choose (cuda, next);
   return TRUE;
+}
+
+void
+gst_ccl_cuda_forget_full (GstCclCuda * cuda)
+{
+  cuda->lost &= ~cuda->full;
+  cuda->full = 0;
 }
 
 gboolean
@@ -238,8 +247,7 @@ gst_ccl_cuda_follow (GstCclCuda * cuda, GstMemory * memory)
 gboolean
 gst_ccl_cuda_is_missed (const GstCclCuda * cuda, CclStatus status)
 {
-  return status == CCL_ERROR_DEVICE || status == CCL_ERROR_OUT_OF_MEMORY
-      || (status == CCL_ERROR_NO_DEVICE && cuda->device_id >= 0);
+  return status == CCL_ERROR_DEVICE || (status == CCL_ERROR_NO_DEVICE && cuda->device_id >= 0);
 }
 
 gboolean

@@ -25,7 +25,8 @@ typedef struct
   gint device_id;               /* property: -1 is any */
   gint chosen;                  /* of several GPUs, with device_id -1; -1: not chosen, or there is one */
   gint counted;                 /* the GPU on which the open element counts as a stream; -1: on none */
-  guint64 lost;                 /* bits: GPUs that failed here since the start; only of several */
+  guint64 lost;                 /* bits: GPUs that failed here since the start, or are full; only of several */
+  guint64 full;                 /* bits: GPUs with too little memory for the open request */
   GRecMutex lock;               /* guards `shared` and `chosen`: other threads set contexts and ask for ours */
   GstObject *shared;            /* GstCudaContext offered to and taken from neighbours */
   GstObject *current;           /* the context in which frames are analysed; streaming thread only */
@@ -53,6 +54,9 @@ void gst_ccl_cuda_uncount (GstCclCuda * cuda);
  * gst_ccl_cuda_change_gpu(), with the status of the failure. That is FALSE if none is left. */
 gboolean gst_ccl_cuda_may_change_gpu (const GstCclCuda * cuda);
 gboolean gst_ccl_cuda_change_gpu (GstCclCuda * cuda, CclStatus status);
+
+/* The request changes, so GPUs that had too little memory for it may do. */
+void gst_ccl_cuda_forget_full (GstCclCuda * cuda);
 
 /* The allocator's copy of an element's device. */
 void gst_ccl_cuda_copy_device (GstCclCuda * cuda, const GstCclCuda * from);

@@ -38,7 +38,7 @@ gst_ccl_delivery_changed (GstCclDelivery * self)
 }
 
 void
-gst_ccl_delivery_release (GstCclDelivery * self, GstCclDeliveryEntry * entry)
+gst_ccl_delivery_delete_row (GstCclDelivery * self, const GstCclDeliveryEntry * entry)
 {
   GstCclDeliverySpool *const spool = self->spool;
 
@@ -47,6 +47,12 @@ gst_ccl_delivery_release (GstCclDelivery * self, GstCclDeliveryEntry * entry)
     spool->n_rows--;
     spool->row_bytes -= entry->cost;
   }
+}
+
+void
+gst_ccl_delivery_release (GstCclDelivery * self, GstCclDeliveryEntry * entry)
+{
+  gst_ccl_delivery_delete_row (self, entry);
   gst_ccl_delivery_message_free (&entry->message);
 }
 

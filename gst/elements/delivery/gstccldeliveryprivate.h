@@ -84,7 +84,10 @@ struct _GstCclDelivery
   GstCclDeliverySpool *spool;   /* NULL: none */
 };
 
-/* Frees an entry, and its row in the spool. With `lock`. */
+/* Lets the spool delete the row of an entry, if it has one. With `lock`. */
+void gst_ccl_delivery_delete_row (GstCclDelivery * delivery, const GstCclDeliveryEntry * entry);
+
+/* The same, and frees the entry. With `lock`. */
 void gst_ccl_delivery_release (GstCclDelivery * delivery, GstCclDeliveryEntry * entry);
 
 /* Counts a drop and releases the entry. With `lock`. */

@@ -13,6 +13,11 @@ GST_DEBUG_CATEGORY_EXTERN (gst_ccl_delivery_debug);
 #define DELETE_TIME (200 * G_TIME_SPAN_MILLISECOND)
 #define RETRY_TIME G_TIME_SPAN_SECOND
 
+/* A group is large when the disk was slow. After this number of lines a push that waits gets `lock`. Who locks a mutex again at
+ * once is before those that wait for it. */
+#define MAX_LOCKED 500
+#define PUSH_TIME 100           /* microseconds */
+
 /* ---------------------------------------------------------------- memory */
 
 /* Lines that were written stay in memory up to half of the messages and a quarter of the bytes. */
@@ -26,28 +31,62 @@ memory_has_space (const GstCclDelivery * self, guint64 cost)
       && queue->waiting_bytes + cost <= self->limits.max_bytes / 4);
 }
 
-/* The lines of a group are in the file: they wait in memory, or there. */
+/* Frees without `lock`, because a push may wait for it. */
+static void
+free_entries (GstCclDelivery * self, GQueue * entries)
+{
+  GstCclDeliveryEntry *entry;
+
+  g_mutex_unlock (&self->lock);
+  while ((entry = g_queue_pop_head (entries)))
+    gst_ccl_delivery_message_free (&entry->message);
+  g_mutex_lock (&self->lock);
+}
+
+/* After each entry of many, and the `n`th now. */
+static void
+let_push_in (GstCclDelivery * self, guint n, GQueue * to_free)
+{
+  if (n % MAX_LOCKED)
+    return;
+  free_entries (self, to_free);
+  g_mutex_unlock (&self->lock);
+  g_usleep (PUSH_TIME);
+  g_mutex_lock (&self->lock);
+}
+
+/* A line of a group is in the file: it waits in memory, or there. */
+static void
+accept_entry (GstCclDelivery * self, GstCclDeliveryEntry * entry, GQueue * unloaded)
+{
+  GstCclDeliverySpool *const spool = self->spool;
+
+  spool->n_incoming--;
+  spool->incoming_bytes -= entry->cost;
+  spool->n_rows++;
+  spool->row_bytes += entry->cost;
+  self->stats.accepted++;
+  entry->is_spooled = TRUE;
+  if (spool->n_unloaded == 0 && memory_has_space (self, entry->cost)) {
+    spool->last_loaded = entry->message.id;
+    gst_ccl_delivery_queue_push (&self->queue, entry);
+  } else {
+    spool->n_unloaded++;
+    g_queue_push_tail (unloaded, entry);
+  }
+}
+
+/* Releases `lock` meanwhile. */
 static void
 accept_entries (GstCclDelivery * self, GQueue * entries)
 {
-  GstCclDeliverySpool *const spool = self->spool;
-  GstCclDeliveryEntry *entry;
+  GQueue unloaded = G_QUEUE_INIT;
 
-  while ((entry = g_queue_pop_head (entries))) {
-    spool->n_incoming--;
-    spool->incoming_bytes -= entry->cost;
-    spool->n_rows++;
-    spool->row_bytes += entry->cost;
-    self->stats.accepted++;
-    entry->is_spooled = TRUE;
-    if (spool->n_unloaded == 0 && memory_has_space (self, entry->cost)) {
-      spool->last_loaded = entry->message.id;
-      gst_ccl_delivery_queue_push (&self->queue, entry);
-    } else {
-      spool->n_unloaded++;
-      gst_ccl_delivery_message_free (&entry->message);
-    }
+  for (guint i = 1; entries->length; i++) {
+    accept_entry (self, g_queue_pop_head (entries), &unloaded);
+    let_push_in (self, i, &unloaded);
   }
+  free_entries (self, &unloaded);
 }
 
 /* ---------------------------------------------------------------- work */
@@ -66,14 +105,19 @@ static void
 drop_oldest (GstCclDelivery * self, guint64 bytes)
 {
   GstCclDeliverySpool *const spool = self->spool;
+  GQueue entries = G_QUEUE_INIT;
   guint64 dropped = bytes, n;
 
-  while (dropped > 0 && self->queue.waiting.length) {
+  for (guint i = 1; dropped > 0 && self->queue.waiting.length; i++) {
     GstCclDeliveryEntry *const oldest = gst_ccl_delivery_queue_pop (&self->queue);
 
     dropped -= MIN (dropped, oldest->cost);
-    gst_ccl_delivery_drop (self, oldest, GST_CCL_DROP_SPOOL_FULL);
+    self->stats.dropped[GST_CCL_DROP_SPOOL_FULL]++;
+    gst_ccl_delivery_delete_row (self, oldest);
+    g_queue_push_tail (&entries, oldest);
+    let_push_in (self, i, &entries);
   }
+  free_entries (self, &entries);
   if (dropped == 0 || spool->n_unloaded == 0)
     return;
   g_mutex_unlock (&self->lock);
@@ -91,10 +135,12 @@ handle_failure (GstCclDelivery * self, GQueue * entries, GArray * deleted, const
 {
   GstCclDeliverySpool *const spool = self->spool;
   const gboolean is_first = !spool->is_failing;
-  GstCclDeliveryEntry *newest;
+  GstCclDeliveryEntry *later;
 
-  while ((newest = g_queue_pop_tail (entries)))
-    g_queue_push_head (&spool->incoming, newest);
+  while ((later = g_queue_pop_head (&spool->incoming))) /* fewer than the group has */
+    g_queue_push_tail (entries, later);
+  spool->incoming = *entries;
+  g_queue_init (entries);
   g_array_prepend_vals (spool->deleted, deleted->data, deleted->len);
   spool->is_failing = TRUE;
   spool->retry_at = g_get_monotonic_time () + RETRY_TIME;
@@ -147,7 +193,7 @@ load (GstCclDelivery * self)
   GstCclDeliverySpool *const spool = self->spool;
   const guint max_messages = MAX (self->limits.max_messages / 2, 1);
   const guint64 max_bytes = self->limits.max_bytes / 4;
-  GQueue entries = G_QUEUE_INIT;
+  GQueue entries = G_QUEUE_INIT, nothing = G_QUEUE_INIT;
   GError *error = NULL;
   GstCclDeliveryEntry *entry;
 
@@ -164,10 +210,11 @@ load (GstCclDelivery * self)
     report (self, g_strdup_printf ("%" G_GUINT64_FORMAT " lines of the spool cannot be read and are dropped: %s.", n,
             error ? error->message : "they are not there"));
   }
-  while ((entry = g_queue_pop_head (&entries))) {
+  for (guint i = 1; (entry = g_queue_pop_head (&entries)); i++) {
     spool->last_loaded = entry->message.id;
     spool->n_unloaded -= MIN (spool->n_unloaded, 1);
     gst_ccl_delivery_queue_push (&self->queue, entry);
+    let_push_in (self, i, &nothing);
   }
   g_clear_error (&error);
   gst_ccl_delivery_changed (self);

@@ -400,7 +400,7 @@ gst_ccl_label_init_contexts (GstCclAnalyzerClass * klass)
     .duty = "label",
     .no_device_hint =
         "Use backend=auto or backend=cpu, with algorithm=auto, or make an NVIDIA driver and device visible here.",
-    .memory_hint = "Smaller frames, max-components, volume or async-depth need less.",
+    .memory_hint = "Smaller frames, fewer features, or a smaller max-components, volume or async-depth need less.",
     .settings_error = "These settings do not go together",
     .settings_hint = "Choose another algorithm, connectivity, backend, sort or volume, or leave algorithm=auto.",
   };

@@ -63,7 +63,14 @@ static uint32_t max_runs(void)
 #define NUMBER_WORDS 4u /* of a thread of number, in batches: so the start takes a smaller part of a block's time */
 
 /* CudaCapacity.of */
-enum { CAPACITY_ROWS, CAPACITY_COMPONENTS, CAPACITY_WORDS, CAPACITY_BORDER_WORDS, CAPACITY_TILES };
+enum {
+    CAPACITY_ROWS,
+    CAPACITY_COMPONENTS,
+    CAPACITY_WORDS,
+    CAPACITY_BORDER_WORDS,
+    CAPACITY_GLOBAL_WORDS, /* border words of tiles that may be solved in global memory */
+    CAPACITY_TILES,
+};
 
 static uint32_t tiles_x_of(uint32_t width)
 {
@@ -83,6 +90,7 @@ static CudaCapacity capacity_for(const CclContext *context)
     capacity.of[CAPACITY_COMPONENTS] = ccl_max_components(config->max_width, config->max_height, config->connectivity);
     capacity.of[CAPACITY_WORDS] = (size_t)padded_row_words(config->max_width) * config->max_height;
     capacity.of[CAPACITY_BORDER_WORDS] = (size_t)padded_row_words(config->max_width) * bands_of(config->max_height);
+    capacity.of[CAPACITY_GLOBAL_WORDS] = capacity.of[CAPACITY_BORDER_WORDS];
     capacity.of[CAPACITY_TILES] = (size_t)tiles_x_of(config->max_width) * bands_of(config->max_height);
     return capacity;
 }
@@ -92,7 +100,7 @@ static CudaCapacity capacity_for(const CclContext *context)
 static size_t lay_out(Plan *plan, uint8_t *workspace, const CudaCapacity *capacity)
 {
     const size_t n_words = capacity->of[CAPACITY_WORDS], n_border_words = capacity->of[CAPACITY_BORDER_WORDS];
-    const size_t n_tiles = capacity->of[CAPACITY_TILES];
+    const size_t n_tiles = capacity->of[CAPACITY_TILES], n_slots = capacity->of[CAPACITY_GLOBAL_WORDS] * COLUMN_SLOTS;
     const size_t n_rows = capacity->of[CAPACITY_ROWS], max_components = capacity->of[CAPACITY_COMPONENTS];
     size_t used = 0;
 
@@ -101,7 +109,7 @@ static size_t lay_out(Plan *plan, uint8_t *workspace, const CudaCapacity *capaci
     plan->extents = (Extent *)(workspace + take(&used, max_components * sizeof(Extent)));
     const size_t n_keep_words = SCAN_WORDS(blocks_for(max_components, KEEP_THREADS));
     plan->keep_scan = (uint32_t *)(workspace + take(&used, n_keep_words * sizeof(uint32_t)));
-    plan->finals = (uint32_t *)(workspace + take(&used, max(max_components, n_border_words * COLUMN_SLOTS) * sizeof(uint32_t)));
+    plan->finals = (uint32_t *)(workspace + take(&used, max(max_components, n_slots) * sizeof(uint32_t)));
     plan->chunk_counts = (uint32_t *)(workspace + take(&used, MAX_CHUNKS * sizeof(uint32_t)));
     plan->added = (uint32_t *)(workspace + take(&used, MAX_ADDED * sizeof(uint32_t)));
     plan->bits = (uint64_t *)(workspace + take(&used, n_words * sizeof(uint64_t)));
@@ -154,7 +162,8 @@ static Job job_for(const CclContext *context, const CudaFrame *frame, void *work
 /* Blocks of each kernel. */
 typedef struct Grids {
     dim3 solve, join, number, measure, keep, rows;
-    const InverseLaunch *inverse; /* with CCL_FEATURE_HOLES */
+    const WithInverse *both; /* with CCL_FEATURE_HOLES, and the next */
+    TileCapacity inverse_capacity;
 } Grids;
 
 static Grids grids_for(const Plan *plan, unsigned multiprocessors)
@@ -174,7 +183,7 @@ static Grids grids_for(const Plan *plan, unsigned multiprocessors)
 static CclStatus launch_features(CudaFrame *frame, const Alone &jobs, const Grids &grids, bool eight, bool filtered)
 {
     CCL_TRY(launch_counts(frame, jobs, grids.measure, eight, filtered));
-    return grids.inverse ? launch_find_holes(frame, jobs, *grids.inverse, eight, filtered) : CCL_OK;
+    return grids.both ? launch_count_holes(frame, *grids.both, grids.measure, filtered) : CCL_OK;
 }
 
 static CclStatus launch_features(CudaFrame *, const Listed &, const Grids &, bool, bool)
@@ -187,15 +196,34 @@ static CclStatus launch_written_counts(CudaFrame *, const Listed &)
     return CCL_OK;
 }
 
+template <bool EIGHT, typename Jobs> static CclStatus launch_numbering(CudaFrame *frame, const Jobs &jobs, const Grids &grids)
+{
+    if (grids.join.y)
+        CCL_TRY(launch_join<EIGHT>(frame, jobs, grids.join));
+    return launch_number(frame, jobs, grids.number);
+}
+
+/* Of the mask and its inverse, after solve for the mask. */
+template <bool EIGHT, uint32_t LANES> static CclStatus launch_numbering_of_both(CudaFrame *frame, const Grids &grids)
+{
+    dim3 join = grids.join;
+    join.z = 2;
+    CCL_TRY((launch_solve_inverse<!EIGHT, LANES>(frame, *grids.both, grids.inverse_capacity, grids.solve)));
+    if (join.y)
+        CCL_TRY(launch_join<EIGHT>(frame, *grids.both, join));
+    return launch_number_both(frame, *grids.both);
+}
+
 /* The launches for one frame, or for a list of frames. */
 template <bool EIGHT, uint32_t LANES, typename Jobs>
 static CclStatus launch_with(CudaFrame *frame, const CudaShape *shape, const Jobs &jobs, const Grids &grids)
 {
     const bool labels = shape->label_mode != CUDA_LABELS_NONE, filtered = !shape->keep_all;
     CCL_TRY((launch_solve<EIGHT, LANES>(frame, shape, jobs, grids.solve)));
-    if (grids.join.y)
-        CCL_TRY(launch_join<EIGHT>(frame, jobs, grids.join));
-    CCL_TRY(launch_number(frame, jobs, grids.number));
+    if (grids.both)
+        CCL_TRY((launch_numbering_of_both<EIGHT, LANES>(frame, grids)));
+    else
+        CCL_TRY(launch_numbering<EIGHT>(frame, jobs, grids));
     if (filtered) {
         CCL_TRY(launch_measure<LANES>(frame, PASS_FIND, false, jobs, grids.measure));
         CCL_TRY(launch_keep(frame, jobs, grids.keep));
@@ -244,11 +272,19 @@ static uint32_t awaited_rows(const CclContext *context, uint32_t width, uint32_t
 
 /* ---------------------------------------------------------------- the inverse mask */
 
+/* Its tiles have capacity for all runs, except in tests. */
+static TileCapacity inverse_tile_capacity(void)
+{
+    return TileCapacity{ test_limit(RUN_SLOTS), RUN_SLOTS };
+}
+
 /* Its components have no table: holes.cu measures them. */
 static CudaCapacity inverse_capacity(const CclContext *context)
 {
     CudaCapacity capacity = *cuda_capacity(context);
     capacity.of[CAPACITY_ROWS] = capacity.of[CAPACITY_COMPONENTS] = 1;
+    if (inverse_tile_capacity().slots == RUN_SLOTS)
+        capacity.of[CAPACITY_GLOBAL_WORDS] = 0;
     return capacity;
 }
 
@@ -258,26 +294,13 @@ size_t cuda_inverse_workspace_size(const CclContext *context)
     return workspace_size(&capacity);
 }
 
-size_t cuda_inverse_job_size(void)
-{
-    return sizeof(BatchJob);
-}
-
-static InverseLaunch inverse_launch(const CclContext *context, const CudaFrame *frame, const Grids &grids)
+static WithInverse with_inverse(const CclContext *context, const CudaFrame *frame, const Job &job)
 {
     const CudaCapacity capacity = inverse_capacity(context);
     const CudaHoles *const holes = &frame->counts.holes;
-    BatchJob *const d_job = (BatchJob *)holes->job;
-    InverseLaunch launch = {};
-    launch.job.job.plan = plan_for(context, holes->workspace, &capacity, frame->shape.width, frame->shape.height, 1);
-    launch.job.job.vars = &d_job->vars;
-    launch.job.vars.mask = (const uint8_t *)(const uint64_t *)holes->bits;
-    launch.job.vars.mask_stride = launch.job.job.plan.row_words * sizeof(uint64_t);
-    launch.capacity = tile_capacity(grids.solve.x * grids.solve.y, cuda_multiprocessors(context), CUDA_DENSE);
-    launch.solve = grids.solve;
-    launch.join = grids.join;
-    launch.number = grids.number;
-    return launch;
+    WithInverse both = { { job, Job{} }, holes->outside };
+    both.jobs[1].plan = plan_for(context, holes->workspace, &capacity, frame->shape.width, frame->shape.height, 1);
+    return both;
 }
 
 /* ---------------------------------------------------------------- a frame alone */
@@ -291,10 +314,11 @@ static CclStatus analyze(CclContext *context, CclFrame *ccl_frame)
     const uint32_t n_tiles = plan->tiles_x * plan->bands;
     alone.capacity = tile_capacity(n_tiles, multiprocessors, frame->shape.density);
     Grids grids = grids_for(plan, multiprocessors);
-    InverseLaunch inverse;
-    if (frame->counts.holes.sums) {
-        inverse = inverse_launch(context, frame, grids);
-        grids.inverse = &inverse;
+    WithInverse both;
+    if (frame->counts.holes.workspace) {
+        both = with_inverse(context, frame, alone.job);
+        grids.both = &both;
+        grids.inverse_capacity = inverse_tile_capacity();
     }
     return launch_all(frame, &frame->shape, context->config.connectivity, is_small(n_tiles, multiprocessors), alone, grids);
 }

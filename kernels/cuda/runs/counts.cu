@@ -22,8 +22,7 @@ typedef struct TileTasks {
 } TileTasks;
 
 /* A block takes a task of a tile. */
-static __global__ void __launch_bounds__(COUNT_THREADS, 3) count_tiles(const Alone jobs,
-                                                                        const __grid_constant__ TileTasks tasks)
+static __global__ void __launch_bounds__(COUNT_THREADS, 3) count_tiles(const Alone jobs, const __grid_constant__ TileTasks tasks)
 {
     __shared__ uint32_t bases[MAX_CHUNKS];
     __shared__ uint64_t words[AROUND_WORDS];
@@ -129,8 +128,14 @@ static CclStatus launch_tasks(CudaFrame *frame, const char *name, const Alone &j
 CclStatus launch_counts(CudaFrame *frame, const Alone &jobs, dim3 grid, bool eight, bool filtered)
 {
     const CudaCounts *const counts = &frame->counts;
-    TileTasks tasks = { {}, 0, { (uint32_t *)counts->shape_sums }, { (IntensitySums *)counts->intensity_sums },
-                        { counts->picture }, counts->hulls, eight, filtered };
+    TileTasks tasks = { {},
+                        0,
+                        { (uint32_t *)counts->shape_sums },
+                        { (IntensitySums *)counts->intensity_sums },
+                        { counts->picture },
+                        counts->hulls,
+                        eight,
+                        filtered };
     if (counts->hull) {
         tasks.of[tasks.n++] = TASK_HEIGHTS;
         if (counts->shape)

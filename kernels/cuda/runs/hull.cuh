@@ -85,13 +85,32 @@ __device__ static inline void flush_warp(PendingRange *pending)
     pending->flush();
 }
 
+/* Calls visit(place, pixels) for the runs of a thread whose component is in the table. */
+template <typename Visit>
+__device__ static inline void visit_runs(const CountTile &tile, Visit visit)
+{
+    const bool strips = tile.n_listed & OF_STRIPS;
+    const uint32_t n_runs = tile.n_listed & ~OF_STRIPS, n_each = (n_runs + COUNT_THREADS - 1) / COUNT_THREADS;
+    const uint32_t first = threadIdx.x * n_each, end = min(first + n_each, n_runs);
+    uint32_t key_before = ~0u, place = ~0u;
+    for (uint32_t run = first; run < end; run++) {
+        const uint32_t entry = tile.runs[run];
+        if (entry >> 14 != key_before) {
+            key_before = entry >> 14;
+            place = place_of(tile, id_of_entry(tile, { blockIdx.x, blockIdx.y }, entry));
+        }
+        if (place < tile.plan.capacity)
+            visit(place, pixels_of(tile, entry, strips));
+    }
+}
+
 /* Called by a block, as the next function. */
 __device__ static inline void find_heights(const CountTile &tile, const CudaHulls &hulls)
 {
     PendingRange pending = { hulls.heights, ~0u, {} };
     if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x < 2)
         hulls.n_used[threadIdx.x] = 0;
-    visit_runs(tile, tile.runs, tile.n_listed, tile.plan.capacity, [&](uint32_t place, const RunPixels &run) {
+    visit_runs(tile, [&](uint32_t place, const RunPixels &run) {
         pending.add(place, range_from(run.y + !run.rows[0], run.y + 1 + !!run.rows[1]));
     });
     flush_warp(&pending);
@@ -100,7 +119,7 @@ __device__ static inline void find_heights(const CountTile &tile, const CudaHull
 __device__ static inline void find_extents(const CountTile &tile, const CudaHulls &hulls)
 {
     PendingRange pending = { hulls.extents, ~0u, {} };
-    visit_runs(tile, tile.runs, tile.n_listed, tile.plan.capacity, [&](uint32_t place, const RunPixels &run) {
+    visit_runs(tile, [&](uint32_t place, const RunPixels &run) {
         const uint32_t line = hulls.places[place] - first_of(hulls.heights[place]) + run.y;
 #pragma unroll
         for (uint32_t i = 0; i < 2; i++)
@@ -221,7 +240,8 @@ __device__ static inline void write_hulls(const HullWarp &warp, CclHullCounts *c
 }
 
 /* 32 components from first on, of which those of one row have a box. */
-__device__ static inline void count_boxes(HullWarp *warp, const CudaHulls &hulls, CclHullCounts *counts, uint32_t first, uint32_t n)
+__device__ static inline void count_boxes(HullWarp *warp, const CudaHulls &hulls, CclHullCounts *counts, uint32_t first,
+                                          uint32_t n)
 {
     const uint32_t lane = threadIdx.x % 32, i = first + lane;
     const CudaRange rows = i < n ? hulls.heights[i] : CudaRange{ 0, 0 };

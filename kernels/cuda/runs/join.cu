@@ -3,6 +3,7 @@
 
 /* The kernels of label/runs.cu between solve and measure: `join` unites tiles, `number` numbers components. */
 #include "cuda/runs/launch.cuh"
+#include "cuda/runs/lookup.cuh"
 
 /* ---------------------------------------------------------------- join */
 
@@ -136,14 +137,52 @@ template <bool EIGHT, typename Jobs> static __global__ void __launch_bounds__(JO
         join_bands(plan, blockIdx.y, blockIdx.x * 32 + threadIdx.x / 8);
     } else {
         const uint32_t y = (blockIdx.y + 1 - plan.bands) * JOIN_THREADS + threadIdx.x;
-        if (blockIdx.x && y < plan.height)
+        if (!blockIdx.x || y >= plan.height)
+            return;
+        if (Jobs::HAS_INVERSE && blockIdx.z)
+            join_sides<!EIGHT>(plan, y, blockIdx.x);
+        else
             join_sides<EIGHT>(plan, y, blockIdx.x);
     }
 }
 
+/* ---------------------------------------------------------------- outside */
+
+/* Pixels of the bottom row come by words, those of the first and last columns one by one. */
+static uint32_t n_border_items(const Plan &plan)
+{
+    return (plan.width + 63) / 64 + 2 * plan.height;
+}
+
+__device__ static inline void mark_outside(const Plan &plan, uint32_t *outside, uint32_t x, uint32_t y)
+{
+    const uint32_t node = root_of_pixel(plan, x, y).node;
+    atomicOr(&outside[node / 32], 1u << node % 32);
+}
+
+/* Marks the roots of components that touch the bottom or a side. Roots in the first row need no mark. */
+__device__ static inline void mark_border(const Plan &plan, uint32_t *outside, uint32_t item)
+{
+    const uint32_t n_words = (plan.width + 63) / 64, bottom = plan.height - 1;
+    if (item < n_words) {
+        for (uint64_t starts = starts_of(plan.bits[bottom * plan.row_words + item]); starts; starts &= starts - 1)
+            mark_outside(plan, outside, item * 64 + __ffsll(starts) - 1, bottom);
+        return;
+    }
+    const uint32_t y = (item - n_words) / 2, x = item - n_words & 1 ? plan.width - 1 : 0;
+    if (y >= plan.height)
+        return;
+    /* The topmost pixel of a vertical line is enough. */
+    const uint64_t *const word = plan.bits + y * plan.row_words + x / 64;
+    const uint64_t above = y ? *(word - plan.row_words) : 0;
+    if ((*word & ~above) >> x % 64 & 1)
+        mark_outside(plan, outside, x, y);
+}
+
 /* ---------------------------------------------------------------- number */
 
-/* A block takes a chunk of words. */
+/* A block takes a chunk of words. With an inverse, the blocks after the last chunk take its border, while others number roots:
+ * a lookup ends at a root with a number or without. */
 template <typename Jobs> static __global__ void __launch_bounds__(NUMBER_THREADS) number(const Jobs jobs)
 {
     const Plan &plan = jobs.get().plan;
@@ -155,6 +194,12 @@ template <typename Jobs> static __global__ void __launch_bounds__(NUMBER_THREADS
     wait_for_predecessor();
     if (!Jobs::MANY)
         let_successor_start(); /* solve and join have ended: measure relies on that */
+    if constexpr (Jobs::HAS_INVERSE)
+        if (blockIdx.x >= plan.n_chunks) {
+            if (blockIdx.z)
+                mark_border(plan, jobs.outside, (blockIdx.x - plan.n_chunks) * NUMBER_THREADS + threadIdx.x);
+            return;
+        }
     uint32_t n_roots = 0, total;
     for (uint32_t i = 0; i < each && first + i < n_words; i++)
         n_roots += __popc(plan.roots[first + i].x);
@@ -184,6 +229,15 @@ template <typename Jobs> CclStatus launch_number(CudaFrame *frame, const Jobs &j
     return cuda_launch(frame, "number", LAUNCH_SOONER, number<Jobs>, { grid, NUMBER_THREADS, 0 }, jobs);
 }
 
+CclStatus launch_number_both(CudaFrame *frame, const WithInverse &jobs)
+{
+    const Plan &plan = jobs.jobs[1].plan;
+    const dim3 grid(plan.n_chunks + blocks_for(n_border_items(plan), NUMBER_THREADS), 1, 2);
+    return launch_number(frame, jobs, grid);
+}
+
+template CclStatus launch_join<false>(CudaFrame *, const WithInverse &, dim3);
+template CclStatus launch_join<true>(CudaFrame *, const WithInverse &, dim3);
 template CclStatus launch_join<false>(CudaFrame *, const Alone &, dim3);
 template CclStatus launch_join<false>(CudaFrame *, const Listed &, dim3);
 template CclStatus launch_join<true>(CudaFrame *, const Alone &, dim3);

@@ -40,14 +40,10 @@ template <typename Jobs> CclStatus launch_rows(CudaFrame *frame, const Jobs &job
 CclStatus launch_counts(CudaFrame *frame, const Alone &jobs, dim3 grid, bool eight, bool filtered);
 CclStatus launch_written_counts(CudaFrame *frame, const Alone &jobs);
 
-/* The launches for the inverse mask: a batch of one. */
-typedef struct InverseLaunch {
-    BatchJob job;
-    TileCapacity capacity;
-    dim3 solve, join, number;
-} InverseLaunch;
-
-/* With CCL_FEATURE_HOLES. */
-CclStatus launch_find_holes(CudaFrame *frame, const Alone &jobs, const InverseLaunch &launch, bool eight, bool filtered);
+/* With CCL_FEATURE_HOLES: solve for the inverse of a mask, join and number for both; then the holes. */
+template <bool EIGHT, uint32_t LANES>
+CclStatus launch_solve_inverse(CudaFrame *frame, const WithInverse &jobs, TileCapacity capacity, dim3 grid);
+CclStatus launch_number_both(CudaFrame *frame, const WithInverse &jobs);
+CclStatus launch_count_holes(CudaFrame *frame, const WithInverse &jobs, dim3 grid, bool filtered);
 
 #endif

@@ -122,7 +122,7 @@ typedef struct TileCapacity {
 
 /* The frame of a launch: in the kernel's argument, ... */
 struct Alone {
-    static constexpr bool MANY = false;
+    static constexpr bool MANY = false, HAS_INVERSE = false;
     Job job;
     TileCapacity capacity;
     __device__ const Job &source() const { return job; }
@@ -138,7 +138,7 @@ typedef struct __align__(16) BatchJob {
 /* ... or in a list, by blockIdx.z. Then the grid fits the largest frame, and blocks past the end of a smaller one return at
  * once. */
 struct Listed {
-    static constexpr bool MANY = true;
+    static constexpr bool MANY = true, HAS_INVERSE = false;
     GlobalPointer<const BatchJob> jobs;
     TileCapacity capacity;
     __device__ const Job &source() const { return jobs[blockIdx.z].job; }
@@ -157,6 +157,14 @@ struct Listed {
         __syncthreads();
         return job;
     }
+};
+
+/* ... or alone, by blockIdx.z with its inverse mask, which has the other connectivity. Of the inverse only the plan is set. */
+struct WithInverse {
+    static constexpr bool MANY = false, HAS_INVERSE = true;
+    Job jobs[2];
+    GlobalPointer<uint32_t> outside; /* CudaHoles.outside */
+    __device__ const Job &get() const { return jobs[blockIdx.z]; }
 };
 
 /* ---------------------------------------------------------------- small things */

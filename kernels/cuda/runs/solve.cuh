@@ -311,7 +311,50 @@ static __global__ void __launch_bounds__(SOLVE_THREADS(LANES), LANES == 1 ? SOLV
     solve_tile<EIGHT, LANES, ALL>(&tile, slots, plan, where, jobs.capacity);
 }
 
+__device__ static inline uint64_t inverse_of(uint64_t bits, uint32_t word_x, uint32_t width)
+{
+    const uint32_t n = word_x * 64 < width ? min(width - word_x * 64, 64u) : 0;
+    return n ? ~bits & ~0ull >> (64 - n) : 0;
+}
+
+/* The same for the inverse of a mask, whose bits are in the plan of that mask. Clears the marks of the outside. */
+template <bool EIGHT, uint32_t LANES, bool ALL>
+static __global__ void __launch_bounds__(SOLVE_THREADS(LANES), LANES == 1 ? SOLVE_BLOCKS : 1)
+    solve_inverse(const __grid_constant__ WithInverse jobs, const TileCapacity capacity)
+{
+    __shared__ Tile tile;
+    extern __shared__ uint32_t slots[];
+    const Plan &plan = jobs.jobs[1].plan;
+    const TileAt where = { blockIdx.x, blockIdx.y };
+    const uint32_t at = word_of_thread<LANES>(), y = where.band * TILE_ROWS + at / 32 - 1, word_x = where.x * 32 + at % 32;
+    const uint32_t word = y * plan.row_words + word_x;
+
+    wait_for_predecessor();
+    if (share_of_thread<LANES>() == 0) {
+        tile.bits[at] =
+            y < plan.height && word_x < plan.row_words ? inverse_of(jobs.jobs[0].plan.bits[word], word_x, plan.width) : 0;
+        tile.heads[at] = 0;
+        if (at >= 32 && y < plan.height && word_x < plan.row_words)
+            jobs.outside[word] = 0;
+    }
+    if (threadIdx.x < 32)
+        tile.joined[threadIdx.x] = 0;
+    if (threadIdx.x == 0)
+        tile.n_pairs = 0;
+    __syncthreads();
+    solve_tile<EIGHT, LANES, ALL>(&tile, slots, plan, where, capacity);
+}
+
 /* ---------------------------------------------------------------- launch */
+
+template <bool EIGHT, uint32_t LANES>
+CclStatus launch_solve_inverse(CudaFrame *frame, const WithInverse &jobs, TileCapacity capacity, dim3 grid)
+{
+    const bool all = capacity.slots >= RUN_SLOTS;
+    return cuda_launch(frame, "inverse", CUDA_OVERLAP,
+                       all ? solve_inverse<EIGHT, LANES, true> : solve_inverse<EIGHT, LANES, false>,
+                       { grid, SOLVE_THREADS(LANES), capacity.slots * sizeof(uint32_t) }, jobs, capacity);
+}
 
 template <bool EIGHT, uint32_t LANES, typename Jobs>
 CclStatus launch_solve(CudaFrame *frame, const CudaShape *shape, const Jobs &jobs, dim3 grid)

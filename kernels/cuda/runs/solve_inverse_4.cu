@@ -1,0 +1,8 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The kernel solve for the inverse of a mask, 4-connected. */
+#include "cuda/runs/solve.cuh"
+
+template CclStatus launch_solve_inverse<false, 1>(CudaFrame *, const WithInverse &, TileCapacity, dim3);
+template CclStatus launch_solve_inverse<false, SMALL_LANES>(CudaFrame *, const WithInverse &, TileCapacity, dim3);
