@@ -86,8 +86,7 @@ __device__ static inline void flush_warp(PendingRange *pending)
 }
 
 /* Calls visit(place, pixels) for the runs of a thread whose component is in the table. */
-template <typename Visit>
-__device__ static inline void visit_runs(const CountTile &tile, Visit visit)
+template <typename Visit> __device__ static inline void visit_runs(const CountTile &tile, Visit visit)
 {
     const bool strips = tile.n_listed & OF_STRIPS;
     const uint32_t n_runs = tile.n_listed & ~OF_STRIPS, n_each = (n_runs + COUNT_THREADS - 1) / COUNT_THREADS;
