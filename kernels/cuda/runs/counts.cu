@@ -6,7 +6,7 @@
 #include "cuda/runs/intensity.cuh"
 #include "cuda/runs/shape.cuh"
 
-#define INTENSITY_BLOCKS 4u /* of a tile */
+#define INTENSITY_BLOCKS 2u /* of a tile */
 
 /* What the blocks with the same blockIdx.z do. */
 typedef enum TileTask { TASK_HEIGHTS, TASK_EXTENTS, TASK_SHAPE, TASK_INTENSITY } TileTask;

@@ -8,8 +8,8 @@
  *     samples   # # # # # # # # # # # # #        neighbouring lanes load neighbouring samples
  *
  * They take one run after the other, from a part of the tile's list. Each lane adds up its samples, in registers, as long as the
- * runs are of the same component. Then the lanes add up their sums, and add these to the component's in global memory. Several
- * blocks share a tile, because the loads of one run after the other take most of the time.
+ * runs are of the same component. Then the lanes add up their sums, and add these to a small hash table of the block, and later to
+ * the component's sums in global memory: atomics on one component's sums there are serialized. Several blocks share a tile.
  */
 #ifndef CCL_CUDA_RUNS_INTENSITY_CUH
 #define CCL_CUDA_RUNS_INTENSITY_CUH
@@ -19,6 +19,8 @@
 #define RUN_LANES   8u /* that share a run */
 #define RUN_GROUPS  (COUNT_THREADS / RUN_LANES)
 #define LOADS_AHEAD 4u /* loads of a lane in flight */
+
+#define INTENSITY_SLOTS 64u /* components that a block sums in shared memory */
 
 /* Sums of luma I and chroma, as in CclIntensityCounts. */
 enum { SUM, SQUARES, X, Y, XX, XY, YY, CHROMA_0, CHROMA_1, N_INTENSITY };
@@ -143,33 +145,70 @@ __device__ static inline void add_field(IntensitySums *to, uint32_t field, uint6
     }
 }
 
-/* Adds up the sums of neighbouring lanes, those of `mask`. All of them call it. */
-template <uint32_t LANES> __device__ static inline LaneSums sum_of_lanes(const LaneSums &sums, uint32_t mask)
+/* Hash table of the sums of a block's components. */
+typedef struct BlockIntensity {
+    uint32_t ids[INTENSITY_SLOTS]; /* place in the table + 1; 0: free */
+    uint32_t low[N_INTENSITY][INTENSITY_SLOTS], high[N_INTENSITY][INTENSITY_SLOTS];
+    uint32_t not_min[INTENSITY_SLOTS], max[INTENSITY_SLOTS];
+} BlockIntensity;
+
+/* Where a block adds. */
+typedef struct IntensityTarget {
+    BlockIntensity *block;
+    IntensitySums *all; /* [place] */
+    uint32_t n_slots;   /* at most INTENSITY_SLOTS; tests use fewer */
+} IntensityTarget;
+
+/* The slot of a component, or INTENSITY_SLOTS if the slots near its hash are taken. */
+__device__ static inline uint32_t slot_of(const IntensityTarget &to, uint32_t place)
 {
-    LaneSums all = sums;
-#pragma unroll
-    for (uint32_t i = LANES / 2; i; i /= 2) {
-        all.not_min = max(all.not_min, __shfl_xor_sync(mask, all.not_min, i));
-        all.max = max(all.max, __shfl_xor_sync(mask, all.max, i));
-#pragma unroll
-        for (uint32_t field = 0; field < N_INTENSITY; field++)
-            all.of[field] += __shfl_xor_sync(mask, all.of[field], i);
+    for (uint32_t i = 0; i < 4; i++) {
+        const uint32_t slot = (place + i) % INTENSITY_SLOTS;
+        const uint32_t old = slot < to.n_slots ? atomicCAS(&to.block->ids[slot], 0, place + 1) : ~0u;
+        if (old == 0 || old == place + 1)
+            return slot;
     }
-    return all;
+    return INTENSITY_SLOTS;
 }
 
-/* Adds them to the component's. */
-template <uint32_t LANES> __device__ static inline void flush(IntensitySums *to, const LaneSums &sums, uint32_t mask)
+/* An atomic of 64 bits on shared memory is a loop. */
+__device__ static inline void add_to_slot(BlockIntensity *block, uint32_t field, uint32_t slot, uint64_t value)
+{
+    const uint32_t low = (uint32_t)value, before = atomicAdd(&block->low[field][slot], low);
+    const uint32_t high = (uint32_t)(value >> 32) + (before + low < before);
+    if (high)
+        atomicAdd(&block->high[field][slot], high);
+}
+
+/* Adds the sums of neighbouring lanes, those of `mask`, to the component's. All of them call it. */
+template <uint32_t LANES>
+__device__ static inline void flush(const IntensityTarget &to, uint32_t place, const LaneSums &sums, uint32_t mask)
 {
     const uint32_t lane = threadIdx.x % LANES;
-    const LaneSums all = sum_of_lanes<LANES>(sums, mask);
+    const uint32_t slot = __shfl_sync(mask, lane ? 0 : slot_of(to, place), 0, LANES);
+    const bool listed = slot < INTENSITY_SLOTS;
+    uint32_t not_min = sums.not_min, largest = sums.max;
 #pragma unroll
-    for (uint32_t field = 0; field < N_INTENSITY; field++)
-        if (lane == field % RUN_LANES)
-            add_field(to, field, all.of[field]);
+    for (uint32_t i = LANES / 2; i; i /= 2) {
+        not_min = max(not_min, __shfl_xor_sync(mask, not_min, i));
+        largest = max(largest, __shfl_xor_sync(mask, largest, i));
+    }
+#pragma unroll
+    for (uint32_t field = 0; field < N_INTENSITY; field++) {
+        uint64_t sum = sums.of[field];
+#pragma unroll
+        for (uint32_t i = LANES / 2; i; i /= 2)
+            sum += __shfl_xor_sync(mask, sum, i);
+        if (lane != field % RUN_LANES)
+            continue;
+        if (listed)
+            add_to_slot(to.block, field, slot, sum);
+        else
+            add_field(&to.all[place], field, sum);
+    }
     if (lane == RUN_LANES - 1) {
-        atomicMax(&to->not_min, all.not_min);
-        atomicMax(&to->max, all.max);
+        atomicMax(listed ? &to.block->not_min[slot] : &to.all[place].not_min, not_min);
+        atomicMax(listed ? &to.block->max[slot] : &to.all[place].max, largest);
     }
 }
 
@@ -199,7 +238,7 @@ typedef struct PlaceSums {
 
 /* The listed runs of some lanes. They lie next to each other, so many belong to the same component. */
 __device__ static inline void add_listed(PlaceSums *last, const ListedRuns &listed, const CountTile &tile,
-                                         const CudaPicture &picture, IntensitySums *all, uint32_t n_runs)
+                                         const CudaPicture &picture, const IntensityTarget &to, uint32_t n_runs)
 {
     const uint32_t n_each = (n_runs + RUN_GROUPS - 1) / RUN_GROUPS;
     const uint32_t first = threadIdx.x / RUN_LANES * n_each, end = min(first + n_each, n_runs);
@@ -209,7 +248,7 @@ __device__ static inline void add_listed(PlaceSums *last, const ListedRuns &list
         if (place >= tile.plan.capacity)
             continue;
         if (place != last->place && last->place != ~0u)
-            flush<RUN_LANES>(&all[last->place], last->sums, group);
+            flush<RUN_LANES>(to, last->place, last->sums, group);
         if (place != last->place)
             *last = PlaceSums{ place, {} };
         const RunPixels pixels = pixels_of(tile, listed.entries[run], tile.n_listed & OF_STRIPS);
@@ -219,46 +258,42 @@ __device__ static inline void add_listed(PlaceSums *last, const ListedRuns &list
 }
 
 /* The lanes of a warp at the end of their runs. If all have the same component, then it is told once. */
-__device__ static inline void flush_warp(IntensitySums *all, const PlaceSums &last)
+__device__ static inline void flush_warp(const IntensityTarget &to, const PlaceSums &last)
 {
     const uint32_t group = ((1u << RUN_LANES) - 1) << (threadIdx.x % 32 / RUN_LANES * RUN_LANES);
     const bool same = __all_sync(~0u, last.place == __shfl_sync(~0u, last.place, 0));
     if (last.place == ~0u)
         return;
     if (same)
-        flush<32>(&all[last.place], last.sums, ~0u);
+        flush<32>(to, last.place, last.sums, ~0u);
     else
-        flush<RUN_LANES>(&all[last.place], last.sums, group);
-}
-
-/* The sums of the warps of a block. */
-typedef struct BlockIntensity {
-    uint32_t place; /* of the first thread's last runs */
-    LaneSums warps[COUNT_THREADS / 32];
-} BlockIntensity;
-
-/* The threads of a block at the end of their runs. If all have the same component, then it is told once. */
-__device__ static inline void flush_block(BlockIntensity *block, IntensitySums *all, const PlaceSums &last)
-{
-    const uint32_t thread = threadIdx.x;
-    if (thread == 0)
-        block->place = last.place;
-    __syncthreads();
-    if (!__syncthreads_and(last.place == block->place || last.place == ~0u) || block->place == ~0u) {
-        flush_warp(all, last);
-        return;
-    }
-    const LaneSums sums = sum_of_lanes<32>(last.sums, ~0u);
-    if (thread % 32 == 0)
-        block->warps[thread / 32] = sums;
-    __syncthreads();
-    if (thread >= 32)
-        return;
-    const LaneSums own = thread < COUNT_THREADS / 32 ? block->warps[thread] : LaneSums{};
-    flush<32>(&all[block->place], own, ~0u);
+        flush<RUN_LANES>(to, last.place, last.sums, group);
 }
 
 /* ---------------------------------------------------------------- tile */
+
+__device__ static inline void clear_slots(BlockIntensity *block)
+{
+    for (uint32_t i = threadIdx.x; i < sizeof *block / sizeof(uint32_t); i += COUNT_THREADS)
+        ((uint32_t *)block)[i] = 0;
+}
+
+__device__ static inline void empty_slots(const IntensityTarget &to)
+{
+    const BlockIntensity *const block = to.block;
+    for (uint32_t i = threadIdx.x; i < INTENSITY_SLOTS * (N_INTENSITY + 1); i += COUNT_THREADS) {
+        const uint32_t slot = i / (N_INTENSITY + 1), field = i % (N_INTENSITY + 1), id = block->ids[slot];
+        if (!id)
+            continue;
+        IntensitySums *const sums = &to.all[id - 1];
+        if (field < N_INTENSITY) {
+            add_field(sums, field, block->low[field][slot] | (uint64_t)block->high[field][slot] << 32);
+        } else {
+            atomicMax(&sums->not_min, block->not_min[slot]);
+            atomicMax(&sums->max, block->max[slot]);
+        }
+    }
+}
 
 /* Called by the block of a slice of a tile's runs. */
 __device__ static inline void sum_intensity(const CountTile &tile, const CudaPicture *picture, IntensitySums *sums,
@@ -266,16 +301,20 @@ __device__ static inline void sum_intensity(const CountTile &tile, const CudaPic
 {
     __shared__ ListedRuns listed;
     __shared__ BlockIntensity block;
+    const IntensityTarget to = { &block, sums, min(tile.plan.slots, INTENSITY_SLOTS) };
     const uint32_t n_runs = tile.n_listed & ~OF_STRIPS;
     const uint32_t end = n_runs * (slice + 1) / n_slices;
     const CudaPicture samples = *picture;
     PlaceSums last = { ~0u, {} };
+    clear_slots(&block); /* there are barriers in list_runs() */
     for (uint32_t first = n_runs * slice / n_slices; first < end; first += COUNT_THREADS) {
         const uint32_t n = min(end - first, COUNT_THREADS);
         list_runs(&listed, tile, first, n);
-        add_listed(&last, listed, tile, samples, sums, n);
+        add_listed(&last, listed, tile, samples, to, n);
     }
-    flush_block(&block, sums, last);
+    flush_warp(to, last);
+    __syncthreads();
+    empty_slots(to);
 }
 
 #endif
