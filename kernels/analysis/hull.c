@@ -12,7 +12,7 @@ uint32_t ccl_hull_points(const CclExtent *rows, uint32_t n_rows, uint32_t y0, Po
 CclHullCounts ccl_hull_count(const Point *p, uint32_t n)
 {
     const EdgeCounts edges = count_edges(p, n, 0, n);
-    return counts_of_hull(&edges, p);
+    return counts_of_hull(&edges, p, shortest(edges.best.width.edge), shortest(long_direction(&edges.best.area)));
 }
 
 CclHullCounts ccl_hull_of_box(uint32_t x0, uint32_t y0, uint32_t x1, uint32_t y1)

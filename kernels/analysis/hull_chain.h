@@ -203,9 +203,9 @@ CCL_HOST_DEVICE static inline void keep_diameters(Best *best, const Calipers *c,
     }
 }
 
-CCL_HOST_DEVICE static inline void measure_rect(CclHullCounts *counts, const Best *best, const Point *p)
+CCL_HOST_DEVICE static inline void measure_rect(CclHullCounts *counts, const Best *best, const Point *p, Point d)
 {
-    const Point d = shortest(long_direction(&best->area)), normal = { -d.y, d.x };
+    const Point normal = { -d.y, d.x };
     const uint32_t touching[] = { best->area_at, best->area.right, best->area.far, best->area.left };
     counts->rect_dx = (int16_t)d.x, counts->rect_dy = (int16_t)d.y;
     counts->along0 = counts->across0 = INT32_MAX;
@@ -265,15 +265,15 @@ CCL_HOST_DEVICE static inline void join_edges(EdgeCounts *to, const EdgeCounts *
     to->area2 += later->area2;
 }
 
-/* edges: all edges of the hull. */
-CCL_HOST_DEVICE static inline CclHullCounts counts_of_hull(const EdgeCounts *edges, const Point *p)
+/* edges: all edges of the hull. edge: shortest(best.width.edge), side: shortest(long_direction(&best.area)). */
+CCL_HOST_DEVICE static inline CclHullCounts counts_of_hull(const EdgeCounts *edges, const Point *p, Point edge, Point side)
 {
     const Best *const best = &edges->best;
-    const Point edge = shortest(best->width.edge), d = half_turn(edge);
+    const Point d = half_turn(edge);
     CclHullCounts counts = { .area2 = edges->area2, .perimeter = edges->perimeter, .diameter2 = best->diameter2 };
     counts.width_dx = (int16_t)d.x, counts.width_dy = (int16_t)d.y;
     counts.width = (uint32_t)cross(edge, minus(p[best->width.far], p[best->width_at]));
-    measure_rect(&counts, best, p);
+    measure_rect(&counts, best, p, side);
     return counts;
 }
 

@@ -139,58 +139,70 @@ typedef struct HullWarp {
     };
 } HullWarp;
 
-/* The end of a chain of corners; its last two points stay in registers. */
-typedef struct ChainEnd {
-    Point before, last;
-    uint32_t n;
-} ChainEnd;
-
-/* push() of the CPU. */
-__device__ static inline void push_to(Point *chain, ChainEnd *end, Point p)
+/* A corner of this lane's side, in the line between two rows. Lines are counted as a chain goes: down the right side, up the left
+ * one. */
+__device__ static inline bool corner_at(const CclExtent *rows, uint32_t n_rows, uint32_t y0, uint32_t line, Point *corner)
 {
-    while (end->n >= 2 && cross(minus(end->last, end->before), minus(p, end->last)) <= 0) {
-        end->last = end->before;
-        if (--end->n >= 2)
-            end->before = chain[end->n - 2];
-    }
-    chain[end->n++] = p;
-    end->before = end->last;
-    end->last = p;
+    const bool left = threadIdx.x % 32 >= HULL_LANES;
+    const uint32_t i = left ? n_rows - line : line;
+    const CclExtent none = { UINT16_MAX, 0 }, above = i ? rows[i - 1] : none, below = i < n_rows ? rows[i] : none;
+    const uint32_t x = left ? min(above.left, below.left) : max(above.right, below.right);
+    *corner = point_at((int32_t)x, (int32_t)(y0 + i));
+    return x != (left ? UINT16_MAX : 0);
 }
 
-/* Joins the chains of the lanes of a side; lane 0 of them gets the number of points. */
-__device__ static inline uint32_t join_chains(Point *chain, uint32_t n_own, uint32_t n_lines)
+/* The first line of a lane of a side. */
+__device__ static inline uint32_t first_line(uint32_t n_lines, uint32_t lane)
 {
-    const uint32_t lane = threadIdx.x % 32, side = lane & HULL_LANES;
-    ChainEnd end = {};
-    for (uint32_t i = 0; i < HULL_LANES; i++) {
-        const uint32_t n_points = __shfl_sync(~0u, n_own, side + i);
-        const Point *const points = chain + n_lines * i / HULL_LANES;
-        for (uint32_t k = 0; k < n_points && lane == side; k++)
-            push_to(chain, &end, points[k]);
+    return n_lines * lane / HULL_LANES;
+}
+
+/* The chain of a lane's lines; returns its length. chain: of the side. */
+__device__ static inline uint32_t own_chain(const CclExtent *rows, uint32_t n_rows, uint32_t y0, Point *chain)
+{
+    const uint32_t at = threadIdx.x % HULL_LANES, from = first_line(n_rows + 1, at), to = first_line(n_rows + 1, at + 1);
+    uint32_t n = 0;
+    for (uint32_t line = from; line < to; line++) {
+        Point corner;
+        if (corner_at(rows, n_rows, y0, line, &corner))
+            n = push(chain + from, n, corner);
     }
-    return end.n;
+    __syncwarp();
+    return n;
+}
+
+/* Joins four chains to one, for every fourth of the lanes that have one; `step` is between two of those. Returns the length of
+ * this lane's chain. */
+__device__ static inline uint32_t join_four(Point *chain, uint32_t n_own, uint32_t n_lines, uint32_t step)
+{
+    const uint32_t at = threadIdx.x % HULL_LANES;
+    Point *const own = chain + first_line(n_lines, at);
+    for (uint32_t i = 1; i < 4; i++) {
+        const uint32_t n_points = __shfl_down_sync(~0u, n_own, i * step, HULL_LANES);
+        const Point *const points = chain + first_line(n_lines, at + i * step);
+        for (uint32_t k = 0; at % (4 * step) == 0 && k < n_points; k++)
+            n_own = push(own, n_own, points[k]);
+    }
+    __syncwarp();
+    return n_own;
 }
 
 /* The corners of a component's hull; returns their number. Called by a warp. */
 __device__ static inline uint32_t find_corners(const CclExtent *rows, uint32_t n_rows, uint32_t y0, Point *points)
 {
     const uint32_t lane = threadIdx.x % 32, n_lines = n_rows + 1;
-    const uint32_t from = n_lines * (lane % HULL_LANES) / HULL_LANES, to = n_lines * (lane % HULL_LANES + 1) / HULL_LANES;
     Point *const chain = points + (lane < HULL_LANES ? 0 : n_lines);
-    const uint32_t n_own = lane < HULL_LANES ? right_chain(rows, n_rows, y0, from, to, chain + from)
-                                             : left_chain(rows, n_rows, y0, from, to, chain + from);
-    __syncwarp();
-    const uint32_t n = join_chains(chain, n_own, n_lines);
+    uint32_t n = own_chain(rows, n_rows, y0, chain);
+    for (uint32_t step = 1; step < HULL_LANES; step *= 4)
+        n = join_four(chain, n, n_lines, step);
     const uint32_t n_right = __shfl_sync(~0u, n, 0), n_left = __shfl_sync(~0u, n, HULL_LANES);
     for (uint32_t first = 0; first < n_left; first += 32) {
-        __syncwarp();
         const Point p = first + lane < n_left ? points[n_lines + first + lane] : Point{};
         __syncwarp();
         if (first + lane < n_left)
             points[n_right + first + lane] = p;
+        __syncwarp();
     }
-    __syncwarp();
     return n_right + n_left;
 }
 
@@ -222,6 +234,19 @@ __device__ static inline EdgeCounts count_all_edges(const Point *points, uint32_
             join_edges(&counts, &later);
     }
     return counts;
+}
+
+/* For lane 0. Called by a warp. Two lanes divide the two directions, because that takes long. */
+__device__ static inline CclHullCounts counts_of_corners(const Point *points, uint32_t n)
+{
+    const uint32_t lane = threadIdx.x % 32;
+    const EdgeCounts edges = count_all_edges(points, n);
+    const Point edge = edges.best.width.edge, side = lane ? edge : long_direction(&edges.best.area);
+    const Point of_edge = { __shfl_sync(~0u, edge.x, 0), __shfl_sync(~0u, edge.y, 0) };
+    const Point of_side = { __shfl_sync(~0u, side.x, 0), __shfl_sync(~0u, side.y, 0) };
+    const Point divided = shortest(lane == 1 ? of_side : of_edge);
+    const Point divided_side = { __shfl_sync(~0u, divided.x, 1), __shfl_sync(~0u, divided.y, 1) };
+    return lane ? CclHullCounts{} : counts_of_hull(&edges, points, divided, divided_side);
 }
 
 /* ---------------------------------------------------------------- components */
@@ -271,26 +296,32 @@ __device__ static inline void take_rows(CclExtent *rows, CudaRange *extents, uin
     }
 }
 
+/* rows, points: memory for the component, which may take the place of its extents. Called by a warp. */
+__device__ static __forceinline__ CclHullCounts counts_of_large(const CudaLargeHull &large, CudaRange *extents, CclExtent *rows,
+                                                                Point *points)
+{
+    take_rows(rows, extents, large.n_rows);
+    return counts_of_corners(points, find_corners(rows, large.n_rows, large.y0, points));
+}
+
 /* shared_lines: at most SHARED_LINES; tests use fewer. */
 __device__ static inline void count_large(HullWarp *warp, const CudaHulls &hulls, CclHullCounts *counts,
                                           const CudaLargeHull &large, uint32_t shared_lines)
 {
-    const uint32_t lane = threadIdx.x % 32, n_rows = large.n_rows;
-    const bool shared = n_rows < shared_lines;
+    const uint32_t lane = threadIdx.x % 32;
     CudaRange *const extents = hulls.extents + large.place;
-    CclExtent *const rows = shared ? warp->rows : (CclExtent *)extents;
-    Point *const points = shared ? warp->points : hulls.points + 2 * (size_t)large.place;
-    take_rows(rows, extents, n_rows);
-    const uint32_t n_points = find_corners(rows, n_rows, large.y0, points);
-    const EdgeCounts edges = count_all_edges(points, n_points);
-    CclHullCounts result = {};
-    if (lane == 0)
-        result = counts_of_hull(&edges, points);
+    CclHullCounts result;
+    if (large.n_rows < shared_lines) {
+        result = counts_of_large(large, extents, warp->rows, warp->points);
+    } else {
+        CclExtent *const rows = (CclExtent *)extents;
+        result = counts_of_large(large, extents, rows, hulls.points + 2 * (size_t)large.place);
+        for (uint32_t k = lane; k < large.n_rows; k += 32)
+            rows[k] = CclExtent{ 0, 0 };
+    }
     __syncwarp();
     if (lane == 0)
         warp->counts[0] = result;
-    for (uint32_t k = lane; k < n_rows && !shared; k += 32)
-        rows[k] = CclExtent{ 0, 0 };
     write_hulls(*warp, counts + large.at, 1);
 }
 
