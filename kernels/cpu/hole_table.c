@@ -32,7 +32,9 @@ CclStatus ccl_holes_open(CclContext *context, size_t n_runs, size_t n_labels, Cc
 
 void ccl_holes_begin(CclHoles *holes, CclStrip *strip, uint32_t first_run)
 {
-    strip->gaps = (CclGaps){ .label = holes->label, .parent = holes->parent, .first = first_run };
+    strip->gaps = (CclGaps){
+        .label = holes->label, .parent = holes->parent, .first = first_run, .outer = holes->outer, .pair = strip->gap_pair
+    };
     strip->gaps.above = strip->y0 ? NULL : &strip->gaps.outside; /* above the mask is the outside */
 }
 
@@ -105,39 +107,40 @@ static void add_gap(CclHole *hole, const Gaps *g, uint32_t k)
     hole->y1 = (uint16_t)g->y1;
 }
 
-/* Roots have the smallest number, that is, the first gap of the hole in raster order. Smaller labels are flat already. */
-static void flatten(CclHoles *holes, CclStrip *strips, unsigned n_strips)
+/* Smaller labels are flat already. Lists the gaps of holes behind the roots, without a branch on which they are; returns their
+ * number. */
+static uint32_t flatten(CclHoles *holes, const CclStrip *strip)
 {
-    uint32_t *const parent = holes->parent;
-    holes->n_roots = 0;
-    for (unsigned s = 0; s < n_strips; s++)
-        for (uint32_t i = 0; i < strips[s].n_stored; i++) {
-            const Gaps g = gaps_of(&strips[s], &strips[s].stored[i]);
-            for (uint32_t k = 1; k < g.n; k++) {
-                const uint32_t label = g.label[k], root = parent[parent[label]];
-                parent[label] = g.label[k] = root;
-                if (!root)
-                    continue;
-                if (root == g.first_run + k) {
-                    holes->root[holes->n_roots++] = root;
-                    holes->sums[root] = (CclHole){ .x0 = UINT16_MAX, .y0 = (uint16_t)g.y0, .first_x = g.x[2 * k - 1] };
-                }
-                add_gap(&holes->sums[root], &g, k);
-            }
-        }
+    const CclStoredRow *const last = &strip->stored[strip->n_stored - 1];
+    const uint32_t first = strip->gaps.first, end = first + last->first_run + (last->n ? last->n + 1 : 0);
+    uint32_t *const parent = holes->parent, *const label = holes->label, *const list = holes->root + holes->n_roots, n = 0;
+    for (uint32_t i = first; i < end; i++) {
+        const uint32_t root = parent[parent[label[i]]];
+        parent[label[i]] = root;
+        label[i] = root;
+        list[n] = i;
+        n += root != 0;
+    }
+    return n;
 }
 
-/* Notes the gap left of the first run of each label: from the last run to the first, so the first one stays. */
-static void note_outer(CclHoles *holes, const CclStrip *strips, unsigned n_strips)
+/* Roots have the smallest number, that is, the first gap of the hole in raster order. */
+static void measure_holes(CclHoles *holes, CclStrip *strip, uint32_t n)
 {
-    for (unsigned s = n_strips; s-- > 0;)
-        for (uint32_t i = strips[s].n_stored; i-- > 0;) {
-            const CclStoredRow *const row = &strips[s].stored[i];
-            const uint32_t *const label = strips[s].stored_labels + row->first_run;
-            const uint32_t first_run = (uint32_t)(label - holes->run_label);
-            for (uint32_t k = row->n; k-- > 0;)
-                holes->outer[label[k]] = first_run + k;
+    const uint32_t *const list = holes->root + holes->n_roots; /* read before roots are written there */
+    uint32_t row = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t number = list[i], run = number - strip->gaps.first;
+        while (run >= strip->stored[row].first_run + strip->stored[row].n)
+            row++;
+        const Gaps g = gaps_of(strip, &strip->stored[row]);
+        const uint32_t k = number - g.first_run, root = holes->label[number];
+        if (root == number) {
+            holes->root[holes->n_roots++] = root;
+            holes->sums[root] = (CclHole){ .x0 = UINT16_MAX, .y0 = (uint16_t)g.y0, .first_x = g.x[2 * k - 1] };
         }
+        add_gap(&holes->sums[root], &g, k);
+    }
 }
 
 /* The root of the component around a hole. */
@@ -172,8 +175,9 @@ void ccl_holes_find(CclHoles *holes, const CclFrame *frame, const CclLabelling *
 {
     holes->run_label = strips[0].stored_labels;
     join_strips(holes, strips, n_strips, eight);
-    flatten(holes, strips, n_strips);
-    note_outer(holes, strips, n_strips);
+    holes->n_roots = 0;
+    for (unsigned s = 0; s < n_strips; s++)
+        measure_holes(holes, &strips[s], flatten(holes, &strips[s]));
     fill(holes, frame->holes, labels);
 }
 

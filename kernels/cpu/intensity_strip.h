@@ -87,7 +87,7 @@ static inline bool next_row(RunsRow *row)
 }
 
 /* Most runs are in one or two cache lines: no branch on which. */
-static inline void fetch(const uint8_t *row, size_t from, size_t to)
+ALWAYS_INLINE void fetch(const uint8_t *row, size_t from, size_t to)
 {
     __builtin_prefetch(row + from);
     __builtin_prefetch(row + to - 1);
@@ -95,8 +95,8 @@ static inline void fetch(const uint8_t *row, size_t from, size_t to)
         __builtin_prefetch(row + i);
 }
 
-/* Few samples are read, and most are not in a cache. */
-static void fetch_row(const RunsRow *at)
+/* Few samples are read, and most are not in a cache. Inline: GCC drops the call of a function that only prefetches. */
+ALWAYS_INLINE void fetch_row(const RunsRow *at)
 {
     const CclStrip *const strip = at->strip;
     const CclStoredRow *const stored = &strip->stored[at->i];
@@ -136,16 +136,21 @@ ALWAYS_INLINE void measure_row_of_runs(const RunsRow *at, bool wide)
 /* Rows ahead of the current one that are fetched. */
 enum { ROWS_AHEAD = 4 };
 
-ALWAYS_INLINE void measure_samples(const CclStrip *strip, bool wide)
+static void begin_intensity(const CclStrip *strip)
 {
     const CclIntensityCounts none = { .min = UINT16_MAX, .has_chroma = strip->mask->picture->chroma[0] != NULL };
+    for (uint32_t i = strip->first_label; i < strip->next_label; i++)
+        strip->intensity[i] = none;
+}
+
+ALWAYS_INLINE void measure_samples(const CclStrip *strip, bool wide)
+{
     RunsRow at = { strip, 0, strip->stored[0].y0 }, ahead = at;
     bool is_ahead = true;
 
     for (uint32_t i = 0; i < ROWS_AHEAD && is_ahead; i++)
         is_ahead = next_row(&ahead);
-    for (uint32_t i = strip->first_label; i < strip->next_label; i++)
-        strip->intensity[i] = none;
+    begin_intensity(strip);
     do {
         if (is_ahead) {
             fetch_row(&ahead);

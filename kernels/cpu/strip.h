@@ -198,6 +198,8 @@ ALWAYS_INLINE void label_strip(CclStrip *strip, bool eight)
             label_runs(strip, row, here, y, words, eight);
             if (strip->shape)
                 count_shape(strip, row, here, eight);
+            if (strip->gaps.label)
+                note_outer(strip, strip->gaps.first + n_labels);
         }
         const CclRow *const above = here;
         here = bits.any ? row : &strip->empty;
@@ -209,6 +211,7 @@ ALWAYS_INLINE void label_strip(CclStrip *strip, bool eight)
             copy_first_row(strip, here);
     }
     measure_rows(strip, here, &identical);
+    unite_pairs(&strip->gaps);
     strip->last = here;
 }
 

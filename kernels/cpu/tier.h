@@ -28,7 +28,13 @@ typedef struct CclGaps {
     uint32_t first;        /* number of the strip's first run */
     const uint32_t *above; /* labels of the row above; NULL: another strip has it */
     uint32_t outside;      /* 0: the label of the only gap of an empty row */
+    uint32_t *outer;       /* by label of runs: the gap left of the run that began the label */
+    uint32_t *pair;        /* labels to unite: CCL_MAX_GAP_PAIRS pairs and those of one row */
+    uint32_t n_pairs;
 } CclGaps;
+
+/* Pairs that are collected before they are united. */
+enum { CCL_MAX_GAP_PAIRS = 1024 };
 
 /* Rows y0..y1-1 of a mask. Strips of one mask share parent, sums, shape and intensity, each in its own range of labels. */
 typedef struct CclStrip {
@@ -55,7 +61,8 @@ typedef struct CclStrip {
     struct CclBridge *bridge; /* scratch, one per word */
     uint16_t *other_runs;     /* scratch, one per run */
     uint16_t *new_runs;
-    uint32_t *label_at;       /* scratch, one per pixel, padded */
+    uint32_t *label_at; /* scratch, one per pixel, padded */
+    uint32_t *gap_pair; /* scratch, see CclGaps; NULL without CCL_FEATURE_HOLES */
 
     struct CclMapStrip *map; /* of a label map: see map.h; else NULL */
 

@@ -11,7 +11,7 @@
  *     bits       CUDA_BITS_ASSEMBLED only: copies the rows that the host packs to device memory, and packs the device's rows;
  *                with CUDA_BITS_AWAITED analyze() does that
  *     label()    mask -> provisional labels in vars.labels            } or analyze(): mask -> rows, result and labels
- *     number, features, table, relabel: the shared stages             } in one
+ *     number, features, table, relabel: the shared stages             } in one; label maps: map.cuh
  *     download   label images in host memory only, on a stream of its own
  *
  * The second frame of a CudaShape captures all steps from bits to relabel into a CUDA graph of the slot. Later frames replay
@@ -76,7 +76,8 @@ typedef struct __align__(16) CudaVars {
      * 0. Bits past the width are 0. They may be in mapped host memory. */
 
     /* 32-bit label image in device memory: the caller's, or the backend's own where the caller's is in host memory. With
-     * label() it is never NULL; with analyze() it is NULL when no labels are wanted. Aligned to 4 only if the caller's. */
+     * label() it is never NULL; with analyze() and label maps it is NULL when no labels are wanted. Aligned to 4 only if the
+     * caller's. */
     GlobalPointer<uint32_t> labels;
     size_t label_stride; /* pixels (not bytes) from row to row */
 
@@ -134,7 +135,7 @@ typedef enum CudaMaskForm {
 typedef struct CudaShape {
     uint32_t width, height;
     uint32_t label_mode;   /* CudaLabelMode */
-    uint32_t narrow;       /* 1: a narrow stage comes first */
+    uint32_t narrow;       /* 1: pixels have 16 bits; for a mask, a narrow stage comes first */
     uint32_t keep_all;     /* CudaVars.keep_all */
     uint32_t form;         /* CudaMaskForm */
     uint32_t density;      /* expected CudaDensity: the largest of the context's last masks; at first CUDA_MANY */

@@ -10,6 +10,8 @@
  * once per label and block. Until then everything is relative to the block's first pixel and fits 32 bits: at most 8192 pixels
  * with coordinates below 128.
  */
+#include "map.cuh"
+#include "overlap.cuh"
 #include "sums.cuh"
 
 static const unsigned WARPS = 8;
@@ -264,4 +266,68 @@ CclStatus features_from_labels(const CclContext *context, CudaFrame *frame, cons
     CCL_CUDA_LAUNCH(frame, "features", features, grid, WARPS * 32, 0, frame->vars, width, height, context->capacity, round,
                     *buffers, slots_used() - 1);
     return CCL_OK;
+}
+
+/* ---------------------------------------------------------------- label maps */
+
+/* Tiles of a map, side by side, that a block adds up: with fewer, large components get more atomics. */
+static const unsigned MAP_TILES = 4;
+static const unsigned MAP_THREADS = 128; /* of each */
+
+/* Adds the runs of a tile, neighbouring runs by one thread. tile_x: its first pixel. Called by whole warps. */
+__device__ static void add_runs(const Target &t, const MapPlan &plan, uint32_t tile, uint32_t tile_x)
+{
+    const uint32_t *const runs = plan.runs + (size_t)tile * MAP_PIXELS, n_runs = plan.n_runs[tile];
+    const uint32_t n_each = (n_runs + MAP_THREADS - 1) / MAP_THREADS, first = threadIdx.x % MAP_THREADS * n_each;
+    const uint32_t end = min(first + n_each, n_runs);
+    uint32_t root = UINT32_MAX, label = 0;
+    Part part = empty_part();
+    for (uint32_t i = first; i < end; i++) {
+        const MapRun run = map_run(runs[i]);
+        if (run.root != root) {
+            root = run.root;
+            label = 1 + map_root_shortened(plan, map_node(plan, tile_x, t.sums.y, root)).node;
+        }
+        const uint32_t x = tile_x - t.sums.x + run.place % MAP_WIDTH;
+        add_run(t, &part, { label, x, run.place / MAP_WIDTH, run.length }, plan.width);
+    }
+    add_lanes(t, part);
+}
+
+/* A label is 1 + the node of a root, here. A sum of x squared over MAP_TILES tiles fits 32 bits. */
+__global__ __launch_bounds__(MAP_TILES *MAP_THREADS) static void run_features(const __grid_constant__ CudaVars vars,
+                                                                              const __grid_constant__ MapPlan plan,
+                                                                              uint32_t capacity, unsigned round,
+                                                                              StageBuffers buffers, uint32_t last_slot)
+{
+    __shared__ Slots slots;
+    const uint32_t first_id = round * buffers.n_sums, n_groups = (plan.tiles_x + MAP_TILES - 1) / MAP_TILES;
+
+    clear_slots(&slots);
+    wait_for_predecessor();
+    clear_words(buffers.table_scan, buffers.n_table_scan);
+    const uint32_t past_id = past_id_of(buffers, vars, capacity, round);
+    if (past_id <= first_id)
+        return;
+    for (uint32_t group = blockIdx.x; group < n_groups * plan.bands; group += gridDim.x) {
+        const uint32_t tile_x = group % n_groups * MAP_TILES, band = group / n_groups, own_x = tile_x + threadIdx.x / MAP_THREADS;
+        const Target t = { { buffers, first_id, past_id, tile_x * MAP_WIDTH, band * MAP_HEIGHT }, &slots, last_slot };
+        __syncthreads();
+        if (own_x < plan.tiles_x)
+            add_runs(t, plan, band * plan.tiles_x + own_x, own_x * MAP_WIDTH);
+        __syncthreads();
+        empty_slots(t);
+        __syncthreads();
+        if (group + gridDim.x < n_groups * plan.bands)
+            clear_slots(&slots);
+    }
+}
+
+CclStatus features_from_runs(const CclContext *context, CudaFrame *frame, const MapPlan &plan, const StageBuffers *buffers,
+                             unsigned round)
+{
+    const unsigned groups = blocks_for(plan.tiles_x, MAP_TILES) * plan.bands;
+    const unsigned grid = round ? min(groups, 2 * cuda_multiprocessors(context)) : groups; /* see features_from_labels() */
+    return cuda_launch(frame, "features", CUDA_OVERLAP, run_features, { grid, MAP_TILES * MAP_THREADS, 0 }, frame->vars, plan,
+                       context->capacity, round, *buffers, slots_used() - 1);
 }

@@ -26,6 +26,8 @@ static CclStatus launch_kernels(CclContext *context, CclFrame *ccl_frame, const 
     CudaFrame *const frame = cuda_frame(ccl_frame);
     const CudaShape *const shape = &frame->shape;
 
+    if (cuda_takes_maps(context))
+        return cuda_map_analyze(context, frame, stages);
     if (algorithm->analyze)
         return algorithm->analyze(context, ccl_frame);
     CCL_TRY(algorithm->label(context, ccl_frame));
@@ -39,8 +41,6 @@ static CclStatus launch_kernels(CclContext *context, CclFrame *ccl_frame, const 
                                     : features_from_labels(context, frame, stages, round));
         CCL_TRY(table_from_features(context, frame, stages, round));
     }
-    if (cuda_takes_maps(context))
-        CCL_TRY(cuda_map_class_ids(context, frame));
     if (shape->label_mode == CUDA_LABELS_FINAL)
         CCL_TRY(relabel(context, frame, stages));
     return CCL_OK;
@@ -96,7 +96,7 @@ CclStatus cuda_launch_slot(CudaSlot *slot)
     const bool replayed = has_replay(slot, &stream_slot->stages);
     if (frame->timing)
         CCL_CUDA_TRY(cudaEventRecord(frame->step_events[0], frame->stream));
-    if (frame->shape.narrow)
+    if (frame->shape.narrow && !cuda_takes_maps(slot->context))
         CCL_TRY(mask_from_wide(frame, frame));
     if (replayed)
         return cuda_replay_frame(slot);

@@ -5,9 +5,11 @@
  * Provisional labels -> ids 0..n-1 in raster order of the components' first pixels.
  *
  *   first    methods whose roots are not first pixels: each root learns its component's first pixel
- *   number   first pixels are counted by chunks of the image; the last block to finish adds the chunks up
+ *   number   first pixels are counted by chunks of the image; the last block to finish adds the chunks up. For label maps,
+ *            roots are counted instead
  */
-#include "stages.cuh"
+#include "map.cuh"
+#include "overlap.cuh"
 
 static const unsigned THREADS = 256;
 static const unsigned GROUPS = 4; /* of four pixels per thread */
@@ -235,4 +237,54 @@ CclStatus number_from_labels(const CclContext *context, CudaFrame *frame, const 
     CCL_CUDA_LAUNCH(frame, "number", number<false>, chunks, THREADS, 0, frame->vars, width, magic, reach, n_pixels,
                     *buffers);
     return CCL_OK;
+}
+
+/* ---------------------------------------------------------------- label maps */
+
+static const unsigned CHUNK_WORDS = CHUNK / 64; /* of MapPlan.roots: two for each lane of a warp */
+static_assert(CHUNK_WORDS == 2 * 32, "a chunk is a warp's words");
+
+/* A warp numbers the roots of a chunk. */
+__device__ static void number_chunk(const uint64_t *roots, uint32_t n_words, uint32_t chunk, const StageBuffers &buffers)
+{
+    const uint32_t lane = threadIdx.x % 32, first = chunk * CHUNK_WORDS + 2 * lane;
+    const uint64_t words[2] = { first < n_words ? roots[first] : 0, first + 1 < n_words ? roots[first + 1] : 0 };
+    const uint32_t mine = __popcll(words[0]) + __popcll(words[1]);
+    uint32_t up_to = mine;
+    for (uint32_t i = 1; i < 32; i *= 2) {
+        const uint32_t other = __shfl_up_sync(~0u, up_to, i);
+        up_to += lane >= i ? other : 0;
+    }
+    uint32_t state = ROOT_NUMBERED | (chunk * CHUNK + up_to - mine);
+#pragma unroll
+    for (uint32_t i = 0; i < 2; i++)
+        for (uint64_t left = words[i]; left; left &= left - 1)
+            buffers.root_state[(size_t)(first + i) * 64 + __ffsll((long long)left) - 1] = state++;
+    if (lane == 31 && chunk * CHUNK_WORDS < n_words)
+        buffers.chunk_ids[chunk] = up_to;
+}
+
+__global__ __launch_bounds__(THREADS) static void number_roots(const uint64_t *roots, uint32_t n_words, uint32_t n_chunks,
+                                                               StageBuffers buffers)
+{
+    __shared__ bool is_last;
+    wait_for_predecessor();
+    number_chunk(roots, n_words, blockIdx.x * (THREADS / 32) + threadIdx.x / 32, buffers);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence(); /* the counts are visible before the block is counted as done */
+        is_last = atomicInc(&buffers.counts->n_chunks_done, gridDim.x - 1) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (is_last) {
+        __threadfence();
+        add_up_chunks(buffers, n_chunks);
+    }
+}
+
+CclStatus number_from_roots(CudaFrame *frame, const MapPlan &plan, const StageBuffers *buffers)
+{
+    const uint32_t n_words = plan.row_words * plan.height, n_chunks = blocks_for(n_words, CHUNK_WORDS);
+    return cuda_launch(frame, "number", CUDA_OVERLAP, number_roots, { blocks_for(n_chunks, THREADS / 32), THREADS, 0 },
+                       (const uint64_t *)plan.roots, n_words, n_chunks, *buffers);
 }

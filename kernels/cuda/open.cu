@@ -16,10 +16,10 @@ static size_t align(size_t size)
     return (size + 255) / 256 * 256;
 }
 
-static CclStatus open_stages(CclContext *context, StageBuffers *stages, size_t n_pixels)
+static CclStatus open_stages(CclContext *context, StageBuffers *stages)
 {
     *stages = stage_sizes(context);
-    CCL_TRY(cuda_device_alloc(context, (void **)&stages->root_state, n_pixels * sizeof(uint32_t), false));
+    CCL_TRY(cuda_device_alloc(context, (void **)&stages->root_state, stage_roots(context) * sizeof(uint32_t), false));
     CCL_TRY(cuda_device_alloc(context, (void **)&stages->sums, stages->n_sums * sizeof(Sums), true));
     CCL_TRY(cuda_device_alloc(context, (void **)&stages->chunk_ids, stages->n_chunks * sizeof(uint32_t), false));
     CCL_TRY(cuda_device_alloc(context, (void **)&stages->table_scan, stages->n_table_scan * sizeof(uint32_t), true));
@@ -170,11 +170,11 @@ static CclStatus open_slot(CclContext *context, CudaSlot *slot, CclFrame *ccl_fr
 }
 
 /* Label images of the context. There is one for each slot if labels may be copied to the host, one for each stream slot if
- * label() needs one, and none for analyze() without labels. */
+ * label() needs one, and none for analyze() or label maps without labels. */
 static CclStatus open_labels(CclContext *context, size_t n_pixels)
 {
     CudaContext *const cuda = cuda_context(context);
-    if (!context->config.labels && context->algorithm->analyze)
+    if (!context->config.labels && (context->algorithm->analyze || cuda_takes_maps(context)))
         return CCL_OK;
     for (unsigned i = 0; i < context->config.depth; i++) {
         if (i >= cuda->n_stream_slots && !context->config.labels)
@@ -216,7 +216,7 @@ static CclStatus open_streams(CclContext *context)
     return CCL_OK;
 }
 
-static CclStatus open_stream_slots(CclContext *context, size_t n_pixels)
+static CclStatus open_stream_slots(CclContext *context)
 {
     const CclAlgorithm *const algorithm = context->algorithm;
     CudaContext *const cuda = cuda_context(context);
@@ -230,7 +230,7 @@ static CclStatus open_stream_slots(CclContext *context, size_t n_pixels)
     for (unsigned i = 0; i < cuda->n_stream_slots; i++) {
         CudaStreamSlot *const stream_slot = &cuda->stream_slots[i];
         if (!algorithm->analyze && !context->config.volume)
-            CCL_TRY(open_stages(context, &stream_slot->stages, n_pixels));
+            CCL_TRY(open_stages(context, &stream_slot->stages));
         if (size)
             CCL_TRY(cuda_device_alloc(context, &stream_slot->workspace, size, true));
         CCL_TRY(open_stream_slot_counts(context, stream_slot));
@@ -267,7 +267,7 @@ CclStatus cuda_open(CclContext *context)
     CCL_TRY(open_labels(context, n_pixels));
     if (context->config.volume)
         CCL_TRY(cuda_volume_open(context));
-    return open_stream_slots(context, n_pixels);
+    return open_stream_slots(context);
 }
 
 static void close_slot(CudaSlot *slot)

@@ -3,7 +3,6 @@
 
 /* The graphs of a slot: which frame has one, and its launch. */
 #include "context.cuh"
-#include "map.cuh"
 
 #include <string.h>
 
@@ -16,8 +15,7 @@ static CudaLabelMode label_mode(const CclLabels *labels)
 
 CudaShape cuda_shape_of(const CclContext *context, const CclFrame *frame, const CudaVars *vars, CudaMaskForm form)
 {
-    const uint32_t narrow = vars->wide && !cuda_takes_maps(context);
-    return CudaShape{ frame->mask.width, frame->mask.height, (uint32_t)label_mode(&frame->labels),    narrow,
+    return CudaShape{ frame->mask.width, frame->mask.height, (uint32_t)label_mode(&frame->labels),    vars->wide != NULL,
                       vars->keep_all,    (uint32_t)form,     (uint32_t)cuda_context(context)->density };
 }
 

@@ -51,7 +51,7 @@ typedef struct Counts {
 #define ROOT_VALUE 0x3fffffffu
 
 typedef struct StageBuffers {
-    uint32_t *root_state; /* one per pixel, used for roots only */
+    uint32_t *root_state; /* one per pixel, used for roots only; of label maps: map_nodes() */
     uint32_t *chunk_ids;  /* the first id of each chunk of NUMBER_CHUNK pixels; n_chunks: for the largest image */
     uint32_t n_chunks;
     Sums *sums; /* n_sums, cleared by `table` */
@@ -63,6 +63,9 @@ typedef struct StageBuffers {
 
 /* Rounds of features and table that a frame of this size may need. */
 unsigned stage_rounds(uint32_t n_sums, uint32_t max_components);
+
+/* Words of StageBuffers.root_state for the context's largest mask. */
+size_t stage_roots(const CclContext *context);
 
 /* Sizes for the context's largest mask; the pointers are left to the caller. */
 StageBuffers stage_sizes(const CclContext *context);
@@ -100,6 +103,12 @@ __device__ static inline uint32_t id_of(const StageBuffers &buffers, uint32_t ro
 {
     const uint32_t value = root_state & ROOT_VALUE;
     return buffers.chunk_ids[value / NUMBER_CHUNK] + value % NUMBER_CHUNK;
+}
+
+/* The final label of a root, after `table`. */
+__device__ static inline uint32_t final_label(const StageBuffers &buffers, uint32_t root_state)
+{
+    return root_state & ROOT_FINAL ? root_state & ROOT_VALUE : id_of(buffers, root_state) + 1;
 }
 
 /* The end of the ids of a round: at most the number of components found and, if nothing is dropped, of the records of the

@@ -8,8 +8,9 @@
  *             their label with their root
  *   relabel   provisional -> final labels, in place
  */
+#include "map.cuh"
+#include "overlap.cuh"
 #include "scan.cuh"
-#include "stages.cuh"
 
 /* Neighbouring threads write neighbouring 16 bytes, so that rows cross the bus in large transactions. */
 __device__ static void write_rows(const CclComponent *from, CclComponent *rows, uint32_t n)
@@ -77,13 +78,25 @@ __device__ static __forceinline__ Candidate take_component(Sums *sums, uint32_t 
     return candidate;
 }
 
-__global__ __launch_bounds__(TABLE_TILE) static void table(const __grid_constant__ CudaVars vars, uint32_t width,
-                                                           uint32_t height, uint32_t capacity, unsigned round,
-                                                           StageBuffers buffers, CclComponent *rows, CudaResult *result)
+/* Stores the class id of record i, if there is one. */
+__device__ static void store_class_id(const CudaVars &vars, const CclComponent &c, uint32_t i, uint32_t capacity, uint16_t *ids)
+{
+    if (i < capacity)
+        ids[i] = (uint16_t)map_value_at(vars, c.first_x, c.y0);
+}
+
+__device__ static void store_class_id(const CudaVars &, const CclComponent &, uint32_t, uint32_t) {}
+
+/* class_ids: uint16_t *, of label maps only. */
+template <typename... ClassIds>
+__global__ __launch_bounds__(TABLE_TILE) static void table(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height,
+                                                           uint32_t capacity, unsigned round, StageBuffers buffers,
+                                                           CclComponent *rows, CudaResult *result, ClassIds... class_ids)
 {
     __shared__ __align__(16) CclComponent out[TABLE_TILE];
     __shared__ uint32_t shared_before;
-
+    if (sizeof...(ClassIds))
+        wait_for_predecessor();
     const uint32_t first_id = round * buffers.n_sums;
     const bool keep_all = vars.keep_all;
     const uint32_t n_found = buffers.counts->n_found, past_id = past_id_of(buffers, vars, capacity, round);
@@ -118,6 +131,7 @@ __global__ __launch_bounds__(TABLE_TILE) static void table(const __grid_constant
         if (kept) {
             c.label = before + rank + 1;
             out[rank] = c;
+            store_class_id(vars, c, before + rank, capacity, class_ids...);
         }
         if (!keep_all && id < past_id)
             buffers.root_state[candidate.root] = ROOT_NUMBERED | ROOT_FINAL | c.label;
@@ -138,18 +152,16 @@ __global__ __launch_bounds__(TABLE_TILE) static void table(const __grid_constant
 CclStatus table_from_features(const CclContext *context, CudaFrame *frame, const StageBuffers *buffers, unsigned round)
 {
     const unsigned grid = min(blocks_for(buffers->n_sums, TABLE_TILE), 2 * cuda_multiprocessors(context));
-    CCL_CUDA_LAUNCH(frame, "table", table, grid, TABLE_TILE, 0, frame->vars, frame->shape.width, frame->shape.height,
-                    context->capacity, round, *buffers, frame->records, frame->result);
-    return CCL_OK;
+    const CudaThreads threads = { grid, TABLE_TILE, 0 };
+    const uint32_t width = frame->shape.width, height = frame->shape.height;
+    if (cuda_takes_maps(context))
+        return cuda_launch(frame, "table", CUDA_OVERLAP, table<uint16_t *>, threads, frame->vars, width, height,
+                           context->capacity, round, *buffers, frame->records, frame->result, frame->class_ids);
+    return cuda_launch(frame, "table", CUDA_AFTER, table<>, threads, frame->vars, width, height, context->capacity, round,
+                       *buffers, frame->records, frame->result);
 }
 
 /* ---------------------------------------------------------------- relabel */
-
-__device__ static uint32_t final_label(const StageBuffers &buffers, uint32_t provisional)
-{
-    const uint32_t state = buffers.root_state[provisional - 1];
-    return state & ROOT_FINAL ? state & ROOT_VALUE : id_of(buffers, state) + 1;
-}
 
 /* The final labels of four pixels. Equal provisional labels are looked up once. */
 __device__ static uint4 final_labels(const StageBuffers &buffers, uint4 v)
@@ -159,7 +171,7 @@ __device__ static uint4 final_labels(const StageBuffers &buffers, uint4 v)
     for (uint32_t i = 0; i < 4; i++) {
         if (four[i] != provisional && four[i]) {
             provisional = four[i];
-            label = final_label(buffers, provisional);
+            label = final_label(buffers, buffers.root_state[provisional - 1]);
         }
         four[i] = four[i] ? label : 0;
     }
@@ -180,7 +192,7 @@ __global__ static void relabel_quads(const __grid_constant__ CudaVars vars, uint
         for (uint32_t i = 0; i < ROWS && y + i < height; i++)
             for (uint32_t j = 0; j < min(4u, width - x); j++)
                 if (pixels[i * stride + j])
-                    pixels[i * stride + j] = final_label(buffers, pixels[i * stride + j]);
+                    pixels[i * stride + j] = final_label(buffers, buffers.root_state[pixels[i * stride + j] - 1]);
         return;
     }
     uint4 quads[ROWS];
@@ -211,6 +223,12 @@ unsigned stage_rounds(uint32_t n_sums, uint32_t max_components)
 
 #define MIN_SUMS (1u << 21)
 
+size_t stage_roots(const CclContext *context)
+{
+    const uint32_t width = context->config.max_width, height = context->config.max_height;
+    return cuda_takes_maps(context) ? map_nodes(width, height) : (size_t)width * height;
+}
+
 /* Sums for MIN_SUMS components or, in large images, for an eighth of the maximum number. */
 StageBuffers stage_sizes(const CclContext *context)
 {
@@ -219,7 +237,7 @@ StageBuffers stage_sizes(const CclContext *context)
     StageBuffers sizes = {};
     const uint32_t min_sums = limit_of(MIN_SUMS, ccl_test_switches()->max_sums);
     sizes.n_sums = min(max_components, max(min_sums, blocks_for(max_components, MAX_ROUNDS)));
-    sizes.n_chunks = blocks_for((size_t)width * height, NUMBER_CHUNK);
+    sizes.n_chunks = blocks_for(stage_roots(context), NUMBER_CHUNK);
     sizes.n_table_scan = SCAN_WORDS(blocks_for(sizes.n_sums, TABLE_TILE));
     return sizes;
 }

@@ -200,6 +200,7 @@ void check_holes(Session *session);
 void check_intensity(Session *session);
 void check_selection(Session *session);
 void check_maps(Session *session);
+void check_short_maps(Session *session);  /* part of it */
 void check_volume_maps(Session *session); /* part of it */
 void check_contour(Session *session);
 void check_blend(Session *session);

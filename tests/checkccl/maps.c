@@ -595,5 +595,6 @@ void check_maps(Session *session)
         judge_filter(session, i);
     for (unsigned i = 0; i < 12; i++)
         judge_measures(session, i);
+    check_short_maps(session);
     check_volume_maps(session);
 }

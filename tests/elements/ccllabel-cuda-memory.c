@@ -163,29 +163,22 @@ static GBytes *
 measure (guint backend, const gchar * settings, GstCudaContext * context)
 {
   GstHarness *harness = harness_with (backend, settings, context);
-  GByteArray *const all = g_byte_array_new ();
-  GstBuffer *buffer;
+  GBytes *metas;
 
   for (guint i = 0; i < 6; i++) {
     Mask mask = mask_random (i < 3 ? 320 : 222, 240, i, 0.1 + 0.1 * i);
 
     if (i % 3 == 0)
       set_cuda_caps (harness, GST_VIDEO_FORMAT_NV12, &mask);
-    buffer = cuda_buffer (context, GST_VIDEO_FORMAT_NV12, &mask);
-    fail_unless_equals_int (gst_harness_push (harness, buffer), GST_FLOW_OK);
+    fail_unless_equals_int (gst_harness_push (harness, cuda_buffer (context, GST_VIDEO_FORMAT_NV12, &mask)),
+        GST_FLOW_OK);
     mask_free (&mask);
   }
   gst_harness_push_event (harness, gst_event_new_eos ());
-  while ((buffer = gst_harness_try_pull (harness))) {
-    GBytes *const meta = gst_ccl_blob_meta_to_bytes (gst_buffer_get_ccl_blob_meta (buffer));
-
-    g_byte_array_append (all, g_bytes_get_data (meta, NULL), g_bytes_get_size (meta));
-    g_bytes_unref (meta);
-    gst_buffer_unref (buffer);
-  }
+  metas = pull_blob_metas (harness);
   fail_unless_equals_int (gst_harness_buffers_received (harness), 6);
   gst_harness_teardown (harness);
-  return g_byte_array_free_to_bytes (all);
+  return metas;
 }
 
 GST_START_TEST (test_measures_in_cuda_memory)

@@ -42,23 +42,6 @@ assert_backend (GstHarness * harness, const gchar * expected)
   g_free (name);
 }
 
-/* The metadata of all buffers that wait. */
-static GBytes *
-pull_metas (GstHarness * harness)
-{
-  GByteArray *const all = g_byte_array_new ();
-  GstBuffer *buffer;
-
-  while ((buffer = gst_harness_try_pull (harness))) {
-    GBytes *const meta = gst_ccl_blob_meta_to_bytes (gst_buffer_get_ccl_blob_meta (buffer));
-
-    g_byte_array_append (all, g_bytes_get_data (meta, NULL), g_bytes_get_size (meta));
-    g_bytes_unref (meta);
-    gst_buffer_unref (buffer);
-  }
-  return g_byte_array_free_to_bytes (all);
-}
-
 /* The caps change while frames are in the delay queue. */
 static GBytes *
 label_sizes (guint backend, const gchar * settings)
@@ -78,7 +61,7 @@ label_sizes (guint backend, const gchar * settings)
       mask_free (&mask);
     }
   gst_harness_push_event (harness, gst_event_new_eos ());
-  metas = pull_metas (harness);
+  metas = pull_blob_metas (harness);
   fail_unless_equals_int (gst_harness_buffers_received (harness), N_SIZES * N_FRAMES);
   assert_backend (harness, backends[backend]);
   gst_harness_teardown (harness);
@@ -126,7 +109,7 @@ label_with_changes (guint backend)
     assert_backend (harness, backends[backend]);
   }
   gst_harness_push_event (harness, gst_event_new_eos ());
-  metas = pull_metas (harness);
+  metas = pull_blob_metas (harness);
   gst_harness_teardown (harness);
   mask_free (&mask);
   return metas;

@@ -42,6 +42,7 @@ ccllabel_suite (void)
   ccllabel_add_filters_tests (suite);
   ccllabel_add_features_tests (suite);
   ccllabel_add_intensity_tests (suite);
+  ccllabel_add_alpha_tests (suite);
   ccllabel_add_maps_tests (suite);
   ccllabel_add_hints_tests (suite);
   ccllabel_add_changes_tests (suite);

@@ -25,6 +25,7 @@ void ccllabel_add_masks_tests (Suite * suite);
 void ccllabel_add_filters_tests (Suite * suite);
 void ccllabel_add_features_tests (Suite * suite);
 void ccllabel_add_intensity_tests (Suite * suite);
+void ccllabel_add_alpha_tests (Suite * suite);
 void ccllabel_add_maps_tests (Suite * suite);
 void ccllabel_add_hints_tests (Suite * suite);
 void ccllabel_add_changes_tests (Suite * suite);

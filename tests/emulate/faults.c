@@ -220,7 +220,8 @@ static void expect(const char *algorithm, unsigned connectivity)
     ccl_context_free(context);
 }
 
-int main(void)
+/* usage: faults-emulated [PART OF A NAME] */
+int main(int argc, char **argv)
 {
     static const Trial trials[] = {
         { "runs", CCL_BACKEND_CUDA, "runs", CCL_MEMORY_HOST, false, false, CCL_MOTION_MOG2, 0 },
@@ -238,6 +239,8 @@ int main(void)
     draw_picture();
     for (unsigned i = 0; i < sizeof trials / sizeof *trials; i++) {
         const Trial *const trial = &trials[i];
+        if (argc > 1 && !strstr(trial->name, argv[1]))
+            continue;
         expect("reference", trial->algorithm && !strcmp(trial->algorithm, "ha4") ? 4 : 8);
         let_each_fail(trial, "cudaMalloc", OUT_OF_MEMORY, false);
         let_each_fail(trial, "cudaHostAlloc", OUT_OF_MEMORY, false);

@@ -5,6 +5,7 @@ import gc
 import threading
 import unittest
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 
 from module import gstccl, np
 
@@ -218,25 +219,18 @@ class Threads(unittest.TestCase):
         rng = np.random.default_rng(1)
         masks = [rng.random((200, 300)) < 0.4 for _ in range(8)]
         expected = [gstccl.analyze(mask).blobs for mask in masks]
-        wrong = []
 
-        def work(i):
-            for _ in range(20):
-                if not np.array_equal(gstccl.analyze(masks[i]).blobs, expected[i]):
-                    wrong.append(i)
+        def is_right(i):
+            return all(np.array_equal(gstccl.analyze(masks[i]).blobs, expected[i]) for _ in range(20))
 
-        threads = [threading.Thread(target=work, args=(i,)) for i in range(len(masks))]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        self.assertEqual(wrong, [])
+        with ThreadPoolExecutor(len(masks)) as pool:
+            self.assertTrue(all(pool.map(is_right, range(len(masks)))))
 
     def test_gil_is_released(self):
         """Another thread runs while the core works: the two meet in one context, and one of them is refused."""
         context = gstccl.Context(4096, 4096, threads=1)
         mask = np.random.default_rng(2).random((4096, 4096)) < 0.5
-        refused, done = [], threading.Event()
+        refused = []
 
         def work():
             for _ in range(10):
@@ -244,11 +238,10 @@ class Threads(unittest.TestCase):
                     context.analyze(mask, features=())
                 except RuntimeError as error:
                     refused.append(str(error))
-            done.set()
 
         thread = threading.Thread(target=work)
         thread.start()
-        while not done.is_set():
+        while thread.is_alive():
             try:
                 context.analyze(mask, features=())
             except RuntimeError as error:

@@ -51,3 +51,19 @@ n_blobs (GstBuffer * buffer)
   fail_unless (meta != NULL, "no blobs attached");
   return gst_ccl_blob_meta_get_length (meta);
 }
+
+GBytes *
+pull_blob_metas (GstHarness * harness)
+{
+  GByteArray *const all = g_byte_array_new ();
+  GstBuffer *buffer;
+
+  while ((buffer = gst_harness_try_pull (harness))) {
+    GBytes *const meta = gst_ccl_blob_meta_to_bytes (gst_buffer_get_ccl_blob_meta (buffer));
+
+    g_byte_array_append (all, g_bytes_get_data (meta, NULL), g_bytes_get_size (meta));
+    g_bytes_unref (meta);
+    gst_buffer_unref (buffer);
+  }
+  return g_byte_array_free_to_bytes (all);
+}

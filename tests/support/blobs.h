@@ -7,6 +7,7 @@
 
 #include <gst/ccl/gstcclblobmeta.h>
 #include <gst/check/gstcheck.h>
+#include <gst/check/gstharness.h>
 #include <math.h>
 
 #define assert_near(a, b) \
@@ -21,6 +22,9 @@ GstCclBlobMeta *add_blobs (GstBuffer * buffer, const GstCclBlob * blobs, guint n
 
 /* Compares the box of a blob, in the coordinates of the frame. */
 void assert_box (const GstCclBlobMeta * meta, guint index, gdouble x, gdouble y, gdouble width, gdouble height);
+
+/* Pulls all buffers that wait. Returns their metadata of blobs, one after the other. */
+GBytes *pull_blob_metas (GstHarness * harness);
 
 /* Number of blobs in the metadata. A buffer without metadata fails the test. */
 guint n_blobs (GstBuffer * buffer);

@@ -149,12 +149,12 @@ gst_ccl_analyzer_nth_frame (GstCclAnalyzer * self, guint n)
 
 gboolean
 gst_ccl_analyzer_map_view (GstCclAnalyzer * self, GstCclFrame * frame, GstBuffer * mask, const GstVideoInfo * info,
-    GError ** error)
+    guint component, GError ** error)
 {
-  const gboolean on_device = self->active_backend == GST_CCL_BACKEND_CUDA && gst_buffer_n_memory (mask)
+  const gboolean on_device = self->active_backend == GST_CCL_BACKEND_CUDA && gst_buffer_n_memory (mask) && !component
       && gst_ccl_cuda_can_read (&self->cuda, gst_buffer_peek_memory (mask, 0));
 
-  return gst_ccl_mask_view_map (&frame->view, mask, info, on_device, error);
+  return gst_ccl_mask_view_map (&frame->view, mask, info, component, on_device, error);
 }
 
 gboolean

@@ -187,6 +187,7 @@ struct _GstCclAnalyzerClass
 
   /* Events, caps, states. */
   void (*event) (GstCclAnalyzer * self, GstEvent * event);      /* optional; after older frames have left */
+  GstCaps *(*sink_caps) (GstCclAnalyzer * self);        /* any thread; optional; the part of the template that settings allow */
   GstCaps *(*other_caps) (GstCclAnalyzer * self, GstPadDirection direction, GstCaps * caps);    /* any thread */
   void (*caps_changed) (GstCclAnalyzer * self); /* in_info and out_info are new, nothing is open for them */
   gboolean (*start) (GstCclAnalyzer * self);    /* opens a small context, so that errors are found before the first frame */
@@ -217,9 +218,9 @@ void gst_ccl_analyzer_warn_of_other (GstCclAnalyzer * self, GstBuffer * buffer, 
  * `output`: NULL if none of them has one. */
 GstFlowReturn gst_ccl_analyzer_finish_frames (GstCclAnalyzer * self, gboolean all, GstBuffer ** output);
 
-/* Maps frame->view: on the device if the core can read `mask` there, otherwise on the host. */
+/* Maps frame->view, a component of `mask`: on the device if the core can read it there, otherwise on the host. */
 gboolean gst_ccl_analyzer_map_view (GstCclAnalyzer * self, GstCclFrame * frame, GstBuffer * mask,
-    const GstVideoInfo * info, GError ** error);
+    const GstVideoInfo * info, guint component, GError ** error);
 
 /* The buffer that leaves for `input`: the same in place, or a new one with its metadata. */
 GstFlowReturn gst_ccl_analyzer_prepare_output (GstCclAnalyzer * self, GstBuffer * input, GstBuffer ** output);

@@ -32,20 +32,45 @@ is_system_memory (GstCapsFeatures * features, GstStructure * structure, gpointer
   return !gst_caps_features_contains (features, GST_CCL_CUDA_FEATURE);
 }
 
+/* Those of `caps`, of the sink pad, that the settings allow. */
+static GstCaps *
+allowed_caps (GstCclAnalyzer * self, GstCaps * caps)
+{
+  GstCclAnalyzerClass *const klass = GST_CCL_ANALYZER_GET_CLASS (self);
+  GstCaps *allowed, *both;
+
+  if (!klass->sink_caps)
+    return gst_caps_ref (caps);
+  allowed = klass->sink_caps (self);
+  both = gst_caps_intersect_full (caps, allowed, GST_CAPS_INTERSECT_FIRST);
+  gst_caps_unref (allowed);
+  return both;
+}
+
+static GstCaps *
+other_caps (GstCclAnalyzer * self, GstPadDirection direction, GstCaps * caps)
+{
+  if (gst_ccl_analyzer_get_output (self) == GST_CCL_ANALYZER_PASSTHROUGH)
+    return gst_caps_copy (caps);
+  return GST_CCL_ANALYZER_GET_CLASS (self)->other_caps (self, direction, caps);
+}
+
 /* The templates are the same on all machines. The element offers the caps that this machine supports. */
 static GstCaps *
 gst_ccl_analyzer_transform_caps (GstBaseTransform * transform, GstPadDirection direction, GstCaps * caps,
     GstCaps * filter)
 {
   GstCclAnalyzer *const self = GST_CCL_ANALYZER (transform);
-  GstCaps *result;
+  GstCaps *const from = direction == GST_PAD_SINK ? allowed_caps (self, caps) : gst_caps_ref (caps);
+  GstCaps *const to = other_caps (self, direction, from);
+  GstCaps *result = direction == GST_PAD_SINK ? gst_caps_ref (to) : allowed_caps (self, to);
 
-  if (gst_ccl_analyzer_get_output (self) == GST_CCL_ANALYZER_PASSTHROUGH)
-    result = gst_caps_copy (caps);
-  else
-    result = GST_CCL_ANALYZER_GET_CLASS (self)->other_caps (self, direction, caps);
-  if (!gst_ccl_cuda_load ())
+  gst_caps_unref (from);
+  gst_caps_unref (to);
+  if (!gst_ccl_cuda_load ()) {
+    result = gst_caps_make_writable (result);
     gst_caps_filter_and_map_in_place (result, (GstCapsFilterMapFunc) is_system_memory, NULL);
+  }
   if (filter) {
     GstCaps *const both = gst_caps_intersect_full (filter, result, GST_CAPS_INTERSECT_FIRST);
     gst_caps_unref (result);

@@ -60,6 +60,8 @@ register_features (void)
     values[i] = features[i].value;
     if (is_of_cpu_only (features[i].core, CCL_FOREGROUND_THRESHOLD))
       values[i].value_name = g_strconcat (values[i].value_name, " (CPU)", NULL);
+    else if (is_of_cpu_only (features[i].core, CCL_FOREGROUND_EQUAL))
+      values[i].value_name = g_strconcat (values[i].value_name, " (label maps: CPU)", NULL);
   }
   return g_flags_register_static ("GstCclFeatures", values);
 }
@@ -165,14 +167,17 @@ static const GEnumValue output[] = {
 
 DEFINE_TYPE (output, "Output", g_enum_register_static)
 
+/* *INDENT-OFF* */
 static const GEnumValue mask_source[] = {
   {GST_CCL_MASK_SOURCE_AUTO, "The mask in the frame's metadata or, without one, the picture", "auto"},
   {GST_CCL_MASK_SOURCE_FRAME, "The picture: its gray or luma plane", "frame"},
+  {GST_CCL_MASK_SOURCE_ALPHA, "The picture: its alpha plane, in system memory", "alpha"},
   {GST_CCL_MASK_SOURCE_MASK_META, "GstCclMaskMeta, as cclmotion attaches it", "mask-meta"},
   {GST_CCL_MASK_SOURCE_SEGMENTATION_MTD, "GstAnalyticsSegmentationMtd: see segmentation and region-id (GStreamer 1.26)",
       "segmentation-mtd"},
   {0, NULL, NULL}
 };
+/* *INDENT-ON* */
 
 DEFINE_TYPE (mask_source, "MaskSource", g_enum_register_static)
 

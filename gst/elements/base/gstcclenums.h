@@ -96,6 +96,7 @@ typedef enum
   GST_CCL_MASK_SOURCE_FRAME,
   GST_CCL_MASK_SOURCE_MASK_META,
   GST_CCL_MASK_SOURCE_SEGMENTATION_MTD,
+  GST_CCL_MASK_SOURCE_ALPHA,
 } GstCclMaskSource;
 
 #define GST_TYPE_CCL_MASK_SOURCE (gst_ccl_mask_source_get_type ())

@@ -17,15 +17,15 @@ name_of_format (GstVideoFormat format)
 }
 
 static gboolean
-check_meta (const GstVideoMeta * meta, const GstVideoInfo * info, GError ** error)
+check_meta (const GstVideoMeta * meta, const GstVideoInfo * info, guint plane, GError ** error)
 {
-  if (meta->format == GST_VIDEO_INFO_FORMAT (info) && meta->n_planes > 0 && meta->width >= (guint) info->width
-      && meta->height >= (guint) info->height && meta->stride[0] > 0)
+  if (meta->format == GST_VIDEO_INFO_FORMAT (info) && meta->n_planes > plane && meta->width >= (guint) info->width
+      && meta->height >= (guint) info->height && meta->stride[plane] > 0)
     return TRUE;
   g_set_error (error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
       "The buffer's video meta says %ux%u %s with %u planes and stride %d, the caps say %dx%d %s.", meta->width,
-      meta->height, name_of_format (meta->format), meta->n_planes, meta->stride[0], info->width, info->height,
-      gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (info)));
+      meta->height, name_of_format (meta->format), meta->n_planes, meta->stride[MIN (plane, GST_VIDEO_MAX_PLANES - 1)],
+      info->width, info->height, gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (info)));
   return FALSE;
 }
 
@@ -36,7 +36,7 @@ map_with_meta (GstCclMaskView * view, gsize * size)
   gpointer data;
   gint stride;
 
-  if (!gst_video_meta_map (view->meta, 0, &view->map, &data, &stride, GST_MAP_READ))
+  if (!gst_video_meta_map (view->meta, view->plane, &view->map, &data, &stride, GST_MAP_READ))
     return FALSE;
   view->mask.data = data;
   view->mask.stride = stride;
@@ -50,17 +50,15 @@ map_with_meta (GstCclMaskView * view, gsize * size)
 static gboolean
 map_with_info (GstCclMaskView * view, const GstVideoInfo * info, gsize * size)
 {
-  const gsize stride = GST_VIDEO_INFO_PLANE_STRIDE (info, 0);
-  const gsize row = (gsize) info->width * GST_VIDEO_INFO_COMP_PSTRIDE (info, 0);
+  const gsize stride = view->mask.stride, row = (gsize) view->mask.width * view->mask.pixel_size;
   guint index, length;
   gsize skip;
 
-  if (!gst_buffer_find_memory (view->buffer, GST_VIDEO_INFO_PLANE_OFFSET (info, 0), stride * (info->height - 1) + row,
-          &index, &length, &skip)
+  if (!gst_buffer_find_memory (view->buffer, GST_VIDEO_INFO_PLANE_OFFSET (info, view->plane),
+          stride * (info->height - 1) + row, &index, &length, &skip)
       || !gst_buffer_map_range (view->buffer, index, length, &view->map, GST_MAP_READ))
     return FALSE;
   view->mask.data = view->map.data + skip;
-  view->mask.stride = stride;
   *size = view->map.size - skip;
   return TRUE;
 }
@@ -90,13 +88,22 @@ fail_too_small (const GstCclMaskView * view, const GstVideoInfo * info, gsize si
   return FALSE;
 }
 
+static void
+choose_component (GstCclMaskView * view, const GstVideoInfo * info, guint component)
+{
+  view->plane = GST_VIDEO_INFO_COMP_PLANE (info, component);
+  view->mask.stride = GST_VIDEO_INFO_COMP_STRIDE (info, component);
+  view->mask.pixel_size = GST_VIDEO_INFO_COMP_PSTRIDE (info, component);
+}
+
 static gboolean
-map_view (GstCclMaskView * view, GstBuffer * buffer, const GstVideoInfo * info, gboolean on_device, GError ** error)
+map_view (GstCclMaskView * view, GstBuffer * buffer, const GstVideoInfo * info, guint component, gboolean on_device,
+    GError ** error)
 {
   GstMemory *const memory = gst_buffer_n_memory (buffer) ? gst_buffer_peek_memory (buffer, 0) : NULL;
   const gboolean is_ours = memory && gst_ccl_is_device_memory (memory);
   const gboolean is_cuda = memory && (is_ours || gst_ccl_cuda_is_memory (memory));
-  const gsize row = (gsize) info->width * GST_VIDEO_INFO_COMP_PSTRIDE (info, 0);
+  const gsize row = (gsize) info->width * GST_VIDEO_INFO_COMP_PSTRIDE (info, component);
   gsize size = 0;
   gboolean mapped;
 
@@ -110,7 +117,8 @@ map_view (GstCclMaskView * view, GstBuffer * buffer, const GstVideoInfo * info, 
     .buffer = buffer,
   };
 
-  if (view->meta && !check_meta (view->meta, info, error))
+  choose_component (view, info, component);
+  if (view->meta && !check_meta (view->meta, info, view->plane, error))
     return FALSE;
   if (!view->meta && !is_cuda && gst_buffer_get_size (buffer) < GST_VIDEO_INFO_SIZE (info))
     return fail_too_small (view, info, gst_buffer_get_size (buffer), error);
@@ -144,10 +152,10 @@ map_view (GstCclMaskView * view, GstBuffer * buffer, const GstVideoInfo * info, 
 }
 
 gboolean
-gst_ccl_mask_view_map (GstCclMaskView * view, GstBuffer * buffer, const GstVideoInfo * info, gboolean on_device,
-    GError ** error)
+gst_ccl_mask_view_map (GstCclMaskView * view, GstBuffer * buffer, const GstVideoInfo * info, guint component,
+    gboolean on_device, GError ** error)
 {
-  const gboolean is_mapped = map_view (view, buffer, info, on_device, error);
+  const gboolean is_mapped = map_view (view, buffer, info, component, on_device, error);
 
   if (!is_mapped)
     view->buffer = NULL;        /* nothing to unmap */
@@ -162,7 +170,7 @@ gst_ccl_mask_view_unmap (GstCclMaskView * view)
   if (view->memory)
     gst_memory_unmap (view->memory, &view->map);
   else if (view->meta)
-    gst_video_meta_unmap (view->meta, 0, &view->map);
+    gst_video_meta_unmap (view->meta, view->plane, &view->map);
   else
     gst_buffer_unmap (view->buffer, &view->map);
   view->buffer = NULL;

@@ -77,18 +77,12 @@
 GST_DEBUG_CATEGORY (gst_ccl_label_debug);
 #define GST_CAT_DEFAULT gst_ccl_label_debug
 
-#if G_BYTE_ORDER == G_LITTLE_ENDIAN
-#define GRAY_FORMATS "GRAY8, GRAY16_LE, "
-#else
-#define GRAY_FORMATS "GRAY8, "
-#endif
-#define SYSTEM_CAPS "video/x-raw, format = (string) { " GRAY_FORMATS GST_CCL_YUV_FORMATS " }, " GST_CCL_SIZE_RANGE
 #define OUTPUT_CAPS "video/x-raw, format = (string) { GRAY16_LE, GRAY16_BE, RGB, RGBA }, " GST_CCL_SIZE_RANGE
 
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
-    GST_STATIC_CAPS (GST_CCL_CUDA_CAPS SYSTEM_CAPS));
+    GST_STATIC_CAPS (GST_CCL_MASK_CAPS "; " GST_CCL_ALPHA_CAPS));
 static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
-    GST_STATIC_CAPS (GST_CCL_CUDA_CAPS SYSTEM_CAPS "; " OUTPUT_CAPS));
+    GST_STATIC_CAPS (GST_CCL_MASK_CAPS "; " GST_CCL_ALPHA_CAPS "; " OUTPUT_CAPS));
 
 enum
 {
@@ -276,6 +270,10 @@ gst_ccl_label_set_property (GObject * object, guint id, const GValue * value, GP
     gst_ccl_label_set_filter (self, g_value_get_string (value));
     return;
   }
+  if (id == PROP_MASK_SOURCE) {
+    gst_ccl_label_set_mask_source (self, g_value_get_enum (value));
+    return;
+  }
   GST_OBJECT_LOCK (self);
   switch (id) {
     case PROP_ROI_TYPE:
@@ -378,7 +376,7 @@ static void
 install_mask_properties (void)
 {
   properties[PROP_MASK_SOURCE] = g_param_spec_enum ("mask-source", "Mask source",
-      "Source of the mask: the picture, or the metadata of the frame. Blobs are mapped to the frame",
+      "Source of the mask: the picture, its alpha plane, or the metadata of the frame. Blobs are mapped to the frame",
       GST_TYPE_CCL_MASK_SOURCE, GST_CCL_MASK_SOURCE_AUTO, GST_CCL_PARAM_PLAYING);
   properties[PROP_SEGMENTATION] = g_param_spec_int ("segmentation", "Segmentation",
       "With mask-source=segmentation-mtd: index of the segmentation to use (-1 = all, drawn into one mask of the "
@@ -445,8 +443,9 @@ install_list_properties (void)
       CCL_ORDER_RASTER, GST_CCL_PARAM_PLAYING);
   properties[PROP_FEATURES] =
       g_param_spec_flags ("features", "Features",
-      "Groups of measures of each blob, in GstCclBlobMeta. basic is always there. A group marked (CPU) takes the CPU, whatever "
-      "backend says", GST_TYPE_CCL_FEATURES, GST_CCL_FEATURES_BASIC, GST_CCL_PARAM_PLAYING);
+      "Groups of measures of each blob, in GstCclBlobMeta. basic is always there. A group marked (CPU) takes the CPU, "
+      "whatever backend says, and one marked (label maps: CPU) does with foreground=equal", GST_TYPE_CCL_FEATURES,
+      GST_CCL_FEATURES_BASIC, GST_CCL_PARAM_PLAYING);
   properties[PROP_CONTOURS] =
       g_param_spec_boolean ("contours", "Contours",
       "Trace the outer contour of each listed blob, as a polygon in GstCclBlobMeta (JSON: polygon). The CPU traces it, "
@@ -519,6 +518,7 @@ init_analyzer (GstCclAnalyzerClass * klass)
   klass->offers_pinned_memory = TRUE;
   klass->copy_settings = gst_ccl_label_copy_settings;
   klass->get_wanted_output = gst_ccl_label_get_wanted_output;
+  klass->sink_caps = gst_ccl_label_sink_caps;
   klass->other_caps = gst_ccl_label_other_caps;
   klass->caps_changed = gst_ccl_label_caps_changed;
   klass->event = gst_ccl_label_event;

@@ -49,7 +49,7 @@ gst_ccl_label_find_mask (GstCclAnalyzer * analyzer, GstBuffer * buffer, GstCclFo
     GST_ELEMENT_WARNING (self, STREAM, FORMAT, ("A frame carries no mask in its metadata: it is not analysed."),
         ("mask-source=mask-meta needs cclmotion (or another source of GstCclMaskMeta) upstream, segmentation-mtd a "
             "decoder of segmentations (the one that segmentation names, where that is set) and GStreamer 1.26; "
-            "mask-source=frame takes the picture itself. Said once per caps."));
+            "mask-source=frame takes the picture itself, alpha an alpha plane. Said once per caps."));
   self->warned_no_mask = TRUE;
 }
 
@@ -117,7 +117,8 @@ gst_ccl_label_map_frame (GstCclAnalyzer * analyzer, GstCclFrame * common, GError
   GstCclLabelFrame *const frame = (GstCclLabelFrame *) common;
   CclMask *const mask = &common->view.mask;
 
-  if (!gst_ccl_analyzer_map_view (analyzer, common, mask_buffer (frame), &frame->mask.info, error))
+  if (!gst_ccl_analyzer_map_view (analyzer, common, mask_buffer (frame), &frame->mask.info, frame->mask.component,
+          error))
     return FALSE;
   if (!map_picture (GST_CCL_LABEL (analyzer), frame, error)) {
     gst_ccl_mask_view_unmap (&common->view);
@@ -220,7 +221,7 @@ download_mask (GstCclLabel * self, GstCclLabelFrame * frame)
   if (mask.memory != CCL_MEMORY_DEVICE)
     return TRUE;
   gst_ccl_mask_view_unmap (view);
-  if (!gst_ccl_mask_view_map (view, mask_buffer (frame), &frame->mask.info, FALSE, &error)) {
+  if (!gst_ccl_mask_view_map (view, mask_buffer (frame), &frame->mask.info, frame->mask.component, FALSE, &error)) {
     GST_WARNING_OBJECT (self, "no contours: %s", error->message);
     g_error_free (error);
     return FALSE;

@@ -1,7 +1,8 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The picture that leaves with output=mask, output=labels and output=colors: its caps and its pixels. */
+/* Caps of the pictures that come in, by mask-source. The picture that leaves with output=mask, output=labels and output=colors:
+ * its caps and its pixels. */
 
 #include "gstccllabelprivate.h"
 
@@ -10,6 +11,31 @@
 #include "base/gstcclcolour.h"
 #include "base/gstcclenums.h"
 #include "base/gstcclframemap.h"
+
+GstCaps *
+gst_ccl_label_sink_caps (GstCclAnalyzer * analyzer)
+{
+  gint source;
+
+  GST_OBJECT_LOCK (analyzer);
+  source = GST_CCL_LABEL (analyzer)->settings.mask.source;
+  GST_OBJECT_UNLOCK (analyzer);
+  return gst_ccl_mask_source_caps (source);
+}
+
+/* The alpha plane takes other caps. */
+void
+gst_ccl_label_set_mask_source (GstCclLabel * self, gint source)
+{
+  gint before;
+
+  GST_OBJECT_LOCK (self);
+  before = self->settings.mask.source;
+  self->settings.mask.source = source;
+  GST_OBJECT_UNLOCK (self);
+  if ((before == GST_CCL_MASK_SOURCE_ALPHA) != (source == GST_CCL_MASK_SOURCE_ALPHA))
+    gst_base_transform_reconfigure_sink (GST_BASE_TRANSFORM (self));
+}
 
 /* Caps of any of `formats` (NULL: any) with the geometry and rate of `caps`. */
 static GstCaps *

@@ -154,7 +154,9 @@ void gst_ccl_label_hint_when_no_mask (GstCclLabel * self, const GstCclLabelFrame
 void gst_ccl_label_hint_when_dim (GstCclLabel * self, const GstCclLabelFrame * frame);
 void gst_ccl_label_reset_hints (GstCclLabel * self);
 
-/* gstccllabelpicture.c: the picture that leaves with output=mask, output=labels and output=colors */
+/* gstccllabelpicture.c: caps that mask-source allows; the picture that leaves with output=mask, labels and colors */
+GstCaps *gst_ccl_label_sink_caps (GstCclAnalyzer * analyzer);
+void gst_ccl_label_set_mask_source (GstCclLabel * self, gint source);
 GstCaps *gst_ccl_label_picture_caps (gint output, GstPadDirection direction, GstCaps * caps);
 GstCaps *gst_ccl_label_fixate_picture (gint output, GstCaps * possible);
 gboolean gst_ccl_label_draw_picture (gint output, const GstVideoInfo * info, GstBuffer * buffer,

@@ -334,6 +334,14 @@ find_segmentation (const GstCclMaskChoice * choice, GstBuffer * buffer, const Gs
 }
 #endif
 
+GstCaps *
+gst_ccl_mask_source_caps (gint source)
+{
+  static GstStaticCaps alpha = GST_STATIC_CAPS (GST_CCL_ALPHA_CAPS), others = GST_STATIC_CAPS (GST_CCL_MASK_CAPS);
+
+  return gst_static_caps_get (source == GST_CCL_MASK_SOURCE_ALPHA ? &alpha : &others);
+}
+
 gboolean
 gst_ccl_mask_source_has_segmentations (void)
 {
@@ -353,6 +361,10 @@ gst_ccl_mask_source_find (const GstCclMaskChoice * choice, GstBuffer * buffer, c
       return find_mask_meta (buffer, found);
     case GST_CCL_MASK_SOURCE_SEGMENTATION_MTD:
       return find_segmentation (choice, buffer, info, found);
+    case GST_CCL_MASK_SOURCE_ALPHA:
+      use_frame (info, found);
+      found->component = GST_VIDEO_COMP_A;
+      return GST_VIDEO_INFO_N_COMPONENTS (info) > GST_VIDEO_COMP_A;     /* GStreamer 1.22 does not flag the alpha of AV12 */
     case GST_CCL_MASK_SOURCE_AUTO:
       if (find_mask_meta (buffer, found))
         return TRUE;

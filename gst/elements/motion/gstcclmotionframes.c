@@ -135,7 +135,7 @@ gst_ccl_motion_map_frame (GstCclAnalyzer * analyzer, GstCclFrame * common, GErro
   GstBuffer *mask;
   gint flags;
 
-  if (!gst_ccl_analyzer_map_view (analyzer, common, common->buffer, &analyzer->in_info, error))
+  if (!gst_ccl_analyzer_map_view (analyzer, common, common->buffer, &analyzer->in_info, GST_VIDEO_COMP_Y, error))
     return FALSE;
   if (!map_chroma (self, frame, error)) {
     gst_ccl_mask_view_unmap (&common->view);

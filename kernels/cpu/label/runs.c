@@ -7,7 +7,7 @@
  *
  *   label     strips of rows, in parallel: mask -> bits -> runs -> provisional labels and their sums   (strip.h)
  *             with CCL_FEATURE_HOLES: gaps between runs -> labels                                     (gaps.h)
- *   measure   with CCL_FEATURE_INTENSITY: the picture under the runs                                   (intensity_strip.h)
+ *   measure   with CCL_FEATURE_INTENSITY: the picture under the runs               (intensity_strip.h, intensity_avx2.h)
  *   join      labels that touch across the seam of two strips are united
  *   flatten   provisional labels -> roots, sums go to the roots                                        (table.c)
  *   hull      with CCL_FEATURE_HULL: runs -> rows of components -> convex hulls                       (hull_table.c)
@@ -323,6 +323,9 @@ static CclStatus open_strip(CclContext *context, const Runs *runs, CclStrip *str
     CCL_TRY(ccl_cpu_memory(context, (words + 1) * 16, (void **)&strip->bridge));
     CCL_TRY(ccl_cpu_memory(context, (n_runs + PADDING) * sizeof(uint16_t), (void **)&strip->other_runs));
     CCL_TRY(ccl_cpu_memory(context, (n_runs + PADDING) * sizeof(uint16_t), (void **)&strip->new_runs));
+    if (context->config.features & CCL_FEATURE_HOLES)
+        CCL_TRY(ccl_cpu_memory(context, 2 * (CCL_MAX_GAP_PAIRS + 2 * n_runs + PADDING) * sizeof(uint32_t),
+                               (void **)&strip->gap_pair));
     return ccl_cpu_memory(context, (words * 64 + PADDING) * sizeof(uint32_t), (void **)&strip->label_at);
 }
 

@@ -11,7 +11,7 @@
 #include "cpu/expand_labels_avx2.h"
 
 #include "cpu/motion/strip.h"
-#include "cpu/intensity_strip.h"
+#include "cpu/intensity_avx2.h"
 #include "cpu/paint.h"
 #include "cpu/strip.h"
 #include "cpu/map_strip.h"
@@ -19,7 +19,7 @@
 const CclTier ccl_tier_avx2 = {
     .label = { label_strip4, label_strip8 },
     .paint = paint_strip,
-    .measure_intensity = measure_intensity,
+    .measure_intensity = measure_intensity_by_windows,
     .map = &map_tier,
     .motion = &motion_tier,
 };

@@ -15,7 +15,7 @@
  *   propagate  each pixel finds its root and takes its label
  *
  * Differences from the paper: foreground is looked up in bits of the tile's rows, and parents have an array of their own
- * instead of the label image.
+ * instead of the label image. Label maps: map.cuh.
  */
 #include "cuda/map.cuh"
 #include "cuda/tile.cuh"
@@ -45,11 +45,9 @@ template <bool EIGHT> static CclStatus label(CudaFrame *frame, uint32_t *parents
     return propagate_from_parents(frame, parents);
 }
 
-static CclStatus label_frame(CclContext *context, CclFrame *frame)
+static size_t workspace_size(const CclContext *context)
 {
-    if (cuda_takes_maps(context))
-        return cuda_map_label(context, frame);
-    return label_with_parents<label<false>, label<true>>(context, frame);
+    return cuda_takes_maps(context) ? cuda_map_workspace_size(context) : parents_size(context);
 }
 
 const CclAlgorithm ccl_cuda_uf = {
@@ -59,6 +57,6 @@ const CclAlgorithm ccl_cuda_uf = {
     .bytes_per_pixel = 4,
     .first_pixel_roots = true,
     .takes_maps = true,
-    .workspace_size = parents_size,
-    .label = label_frame,
+    .workspace_size = workspace_size,
+    .label = label_with_parents<label<false>, label<true>>,
 };
