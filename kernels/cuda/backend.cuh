@@ -155,9 +155,11 @@ typedef struct CudaLoop {
 } CudaLoop;
 
 /* The rows of a component, or its columns in a row; all zero is empty. */
-typedef struct CudaRange {
+typedef struct __align__(8) CudaRange
+{
     uint32_t not_first, end; /* not_first: UINT16_MAX - first */
-} CudaRange;
+}
+CudaRange;
 
 /* A component of several rows. */
 typedef struct __align__(16) CudaLargeHull

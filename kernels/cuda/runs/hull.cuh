@@ -103,7 +103,7 @@ template <typename Visit> __device__ static inline void visit_runs(const CountTi
     }
 }
 
-/* Called by a block, as the next function. */
+/* Called by a block, as find_extents(). */
 __device__ static inline void find_heights(const CountTile &tile, const CudaHulls &hulls)
 {
     PendingRange pending = { hulls.heights, ~0u, {} };
