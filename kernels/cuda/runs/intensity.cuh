@@ -8,8 +8,8 @@
  *     samples   # # # # # # # # # # # # #        neighbouring lanes load neighbouring samples
  *
  * They take one run after the other, from a part of the tile's list. Each lane adds up its samples, in registers, as long as the
- * runs are of the same component. Then the lanes add up their sums, and add these to a small hash table of the block, and later to
- * the component's sums in global memory: atomics on one component's sums there are serialized. Several blocks share a tile.
+ * runs are of the same component. Then the lanes add up their sums, and add these to a small hash table of the block. It is added
+ * to global memory at the end, because atomics on the sums of one component are serialized there.
  */
 #ifndef CCL_CUDA_RUNS_INTENSITY_CUH
 #define CCL_CUDA_RUNS_INTENSITY_CUH
