@@ -73,6 +73,7 @@ static const gchar *const settings[] = {
   "features=shape batch=true async-depth=2", "features=shape sort=circularity-desc max-components=5",
   "features=shape volume=2", "features=shape contours=true timing=true algorithm=runs",
   "filter=\"n-holes > 0 or perimeter-crack < 20\" async-depth=1", "sort=euler-number max-components=9",
+  "foreground=equal features=shape+hull+intensity async-depth=1",
   "foreground=equal async-depth=1", "foreground=equal background-value=255 sort=class-id-desc filter=\"area > 2\"",
   "features=intensity async-depth=1", "features=shape+intensity sort=intensity-mean-desc",
   "features=hull async-depth=1", "features=holes connectivity=4 async-depth=3", "sort=area-convex-desc max-components=5",
@@ -230,54 +231,6 @@ GST_START_TEST (test_groups_of_the_gpu)
 
 GST_END_TEST;
 
-/* gst-inspect-1.0 says which groups take the CPU, always or for label maps. */
-GST_START_TEST (test_marks_of_groups)
-{
-  const guint of_maps = ccl_features (CCL_BACKEND_CUDA, NULL, CCL_FOREGROUND_EQUAL, FALSE);
-  GFlagsClass *flags;
-  GstElement *label;
-
-  SKIP_TEST_UNLESS (ccl_backend_built (CCL_BACKEND_CUDA), "there are no marks");
-  label = gst_element_factory_make ("ccllabel", NULL);
-  flags = G_FLAGS_CLASS (g_type_class_ref (g_object_class_find_property (G_OBJECT_GET_CLASS (label),
-              "features")->value_type));
-  for (guint i = 0; i < G_N_ELEMENTS (groups); i++) {
-    const gchar *const name = g_flags_get_value_by_nick (flags, strchr (groups[i].features, '+') + 1)->value_name;
-    const gboolean has = (features_of_gpu () & groups[i].core) != 0;
-
-    fail_unless_equals_int (g_str_has_suffix (name, "(CPU)"), !has);
-    fail_unless_equals_int (g_str_has_suffix (name, "(label maps: CPU)"), has && !(of_maps & groups[i].core));
-  }
-  g_type_class_unref (flags);
-  gst_object_unref (label);
-}
-
-GST_END_TEST;
-
-/* Volumes of label maps take the CPU, and the warning says why. */
-GST_START_TEST (test_volumes_of_maps)
-{
-  Mask mask = mask_dots (4);
-  GstHarness *harness;
-  GstBus *bus;
-
-  NEED_BACKEND (1);
-  harness = label_harness (1, "");
-  bus = watch_bus (harness);
-  gst_element_set_state (label_of (harness), GST_STATE_NULL);
-  set_label (harness, "foreground", "equal");
-  set_label (harness, "volume", "2");
-  gst_element_set_state (label_of (harness), GST_STATE_PLAYING);
-  assert_message (bus, GST_MESSAGE_WARNING, "does not label volumes of label maps: volume=2 with foreground=equal");
-  set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
-  assert_backend (harness, "cpu");
-  drop_bus (harness, bus);
-  gst_harness_teardown (harness);
-  mask_free (&mask);
-}
-
-GST_END_TEST;
-
 /* Without a device backend=cuda is an error where the GPU has the group, and in builds without CUDA. */
 GST_START_TEST (test_groups_without_a_gpu)
 {
@@ -324,8 +277,6 @@ ccllabel_measures_suite (void)
   tcase_add_test (tests, test_changes_while_playing);
   tcase_add_test (tests, test_masks_in_device_memory);
   tcase_add_loop_test (tests, test_groups_of_the_gpu, 0, G_N_ELEMENTS (groups));
-  tcase_add_test (tests, test_marks_of_groups);
-  tcase_add_test (tests, test_volumes_of_maps);
   tcase_add_loop_test (tests, test_groups_without_a_gpu, 0, G_N_ELEMENTS (groups));
   tcase_add_loop_test (tests, test_method_without_the_group, 0, 2);
   suite_add_tcase (suite, tests);

@@ -125,24 +125,54 @@ static CclStatus launch_tasks(CudaFrame *frame, const char *name, const Alone &j
     return tasks.n ? cuda_launch(frame, name, CUDA_OVERLAP, count_tiles, { grid, COUNT_THREADS, 0 }, jobs, tasks) : CCL_OK;
 }
 
+static TileTasks tasks_for(const CudaCounts *counts, bool eight, bool filtered)
+{
+    return TileTasks{ {},
+                      0,
+                      { (uint32_t *)counts->shape_sums },
+                      { (IntensitySums *)counts->intensity_sums },
+                      { counts->picture },
+                      counts->hulls,
+                      eight,
+                      filtered };
+}
+
+static CclStatus launch_places(CudaFrame *frame, const Alone &jobs)
+{
+    const dim3 places(min(blocks_for(jobs.job.plan.capacity, HULL_THREADS), 128u));
+    return cuda_launch(frame, "places", CUDA_OVERLAP, find_places, { places, HULL_THREADS, 0 }, jobs, frame->counts.hulls);
+}
+
+CclStatus launch_plane_counts(CudaFrame *frame, const Alone planes[2], dim3 grid)
+{
+    const CudaCounts *const counts = &frame->counts;
+    TileTasks tasks = tasks_for(counts, false, false);
+    if (counts->hull) {
+        tasks.of[tasks.n++] = TASK_HEIGHTS;
+        for (unsigned i = 0; i < 2; i++)
+            CCL_TRY(launch_tasks(frame, "heights", planes[i], grid, tasks));
+        CCL_TRY(launch_places(frame, planes[0]));
+    }
+    tasks.n = 0;
+    while (counts->intensity && tasks.n < INTENSITY_BLOCKS)
+        tasks.of[tasks.n++] = TASK_INTENSITY;
+    if (counts->hull)
+        tasks.of[tasks.n++] = TASK_EXTENTS;
+    for (unsigned i = 0; i < 2; i++)
+        CCL_TRY(launch_tasks(frame, "counts", planes[i], grid, tasks));
+    return CCL_OK;
+}
+
 CclStatus launch_counts(CudaFrame *frame, const Alone &jobs, dim3 grid, bool eight, bool filtered)
 {
     const CudaCounts *const counts = &frame->counts;
-    TileTasks tasks = { {},
-                        0,
-                        { (uint32_t *)counts->shape_sums },
-                        { (IntensitySums *)counts->intensity_sums },
-                        { counts->picture },
-                        counts->hulls,
-                        eight,
-                        filtered };
+    TileTasks tasks = tasks_for(counts, eight, filtered);
     if (counts->hull) {
         tasks.of[tasks.n++] = TASK_HEIGHTS;
         if (counts->shape)
             tasks.of[tasks.n++] = TASK_SHAPE;
         CCL_TRY(launch_tasks(frame, "heights", jobs, grid, tasks));
-        const dim3 places(min(blocks_for(jobs.job.plan.capacity, HULL_THREADS), 128u));
-        CCL_TRY(cuda_launch(frame, "places", CUDA_OVERLAP, find_places, { places, HULL_THREADS, 0 }, jobs, counts->hulls));
+        CCL_TRY(launch_places(frame, jobs));
     }
     tasks.n = 0;
     while (counts->intensity && tasks.n < INTENSITY_BLOCKS)

@@ -39,6 +39,8 @@ template <typename Jobs> CclStatus launch_rows(CudaFrame *frame, const Jobs &job
  * launch_rows() their copy to the host. */
 CclStatus launch_counts(CudaFrame *frame, const Alone &jobs, dim3 grid, bool eight, bool filtered);
 CclStatus launch_written_counts(CudaFrame *frame, const Alone &jobs);
+/* The counts of hull and intensity, of two masks that share a table. */
+CclStatus launch_plane_counts(CudaFrame *frame, const Alone planes[2], dim3 grid);
 
 /* With CCL_FEATURE_HOLES: solve for the inverse of a mask, join and number for both; then the holes. */
 template <bool EIGHT, uint32_t LANES>
