@@ -11,27 +11,13 @@ uint32_t ccl_hull_points(const CclExtent *rows, uint32_t n_rows, uint32_t y0, Po
 
 CclHullCounts ccl_hull_count(const Point *p, uint32_t n)
 {
-    return count_hull(p, n);
+    const EdgeCounts edges = count_edges(p, n, 0, n);
+    return counts_of_hull(&edges, p, shortest(edges.best.width.edge), shortest(long_direction(&edges.best.area)));
 }
 
 CclHullCounts ccl_hull_of_box(uint32_t x0, uint32_t y0, uint32_t x1, uint32_t y1)
 {
-    const uint32_t width = x1 - x0, height = y1 - y0;
-    const bool wide = width >= height;
-    return (CclHullCounts){
-        .area2 = 2 * (uint64_t)width * height,
-        .perimeter = 2 * (uint64_t)(width + height) << 40,
-        .diameter2 = width * width + height * height,
-        .width = wide ? height : width,
-        .width_dx = wide,
-        .width_dy = !wide,
-        .rect_dx = wide,
-        .rect_dy = !wide,
-        .along0 = (int32_t)(wide ? x0 : y0),
-        .along1 = (int32_t)(wide ? x1 : y1),
-        .across0 = wide ? (int32_t)y0 : -(int32_t)x1,
-        .across1 = wide ? (int32_t)y1 : -(int32_t)x0,
-    };
+    return counts_of_box(x0, y0, x1, y1);
 }
 
 /* ---------------------------------------------------------------- measures */

@@ -120,17 +120,17 @@ CCL_HOST_DEVICE static inline uint32_t after(uint32_t i, uint32_t n)
     return i + 1 < n ? i + 1 : 0;
 }
 
-/* Moves on from the edge before. */
-CCL_HOST_DEVICE static inline void turn(Calipers *c, const Point *p, uint32_t n, uint32_t i)
+/* Moves on from the edge before. first: there is none, and c->right is the edge's second point. */
+CCL_HOST_DEVICE static inline void turn(Calipers *c, const Point *p, uint32_t n, uint32_t i, bool first)
 {
     c->edge = minus(p[after(i, n)], p[i]);
     while (dot(c->edge, minus(p[after(c->right, n)], p[c->right])) > 0)
         c->right = after(c->right, n);
-    if (i == 0)
+    if (first)
         c->far = c->right;
     while (cross(c->edge, minus(p[after(c->far, n)], p[c->far])) > 0)
         c->far = after(c->far, n);
-    if (i == 0)
+    if (first)
         c->left = c->far;
     while (dot(c->edge, minus(p[after(c->left, n)], p[c->left])) < 0)
         c->left = after(c->left, n);
@@ -164,18 +164,24 @@ CCL_HOST_DEVICE static inline Point long_direction(const Calipers *c)
     return has_smaller_angle(d, normal) ? d : normal;
 }
 
-CCL_HOST_DEVICE static inline void keep_better(Best *best, const Calipers *c, uint32_t i)
+/* Of equal ones, the one of the smaller angle is better, then the earlier one. */
+CCL_HOST_DEVICE static inline void keep_thinner(Best *best, const Calipers *c, uint32_t at)
 {
     const int32_t length2 = dot(c->edge, c->edge);
     const int width = compare(squared(c->across), length2, squared(best->width.across), dot(best->width.edge, best->width.edge));
     if (width < 0 || (width == 0 && has_smaller_angle(half_turn(c->edge), half_turn(best->width.edge)))) {
         best->width = *c;
-        best->width_at = i;
+        best->width_at = at;
     }
+}
+
+CCL_HOST_DEVICE static inline void keep_smaller(Best *best, const Calipers *c, uint32_t at)
+{
+    const int32_t length2 = dot(c->edge, c->edge);
     const int area = compare(product(c), length2, product(&best->area), dot(best->area.edge, best->area.edge));
     if (area < 0 || (area == 0 && has_smaller_angle(long_direction(c), long_direction(&best->area)))) {
         best->area = *c;
-        best->area_at = i;
+        best->area_at = at;
     }
 }
 
@@ -197,9 +203,9 @@ CCL_HOST_DEVICE static inline void keep_diameters(Best *best, const Calipers *c,
     }
 }
 
-CCL_HOST_DEVICE static inline void measure_rect(CclHullCounts *counts, const Best *best, const Point *p)
+CCL_HOST_DEVICE static inline void measure_rect(CclHullCounts *counts, const Best *best, const Point *p, Point d)
 {
-    const Point d = shortest(long_direction(&best->area)), normal = { -d.y, d.x };
+    const Point normal = { -d.y, d.x };
     const uint32_t touching[] = { best->area_at, best->area.right, best->area.far, best->area.left };
     counts->rect_dx = (int16_t)d.x, counts->rect_dy = (int16_t)d.y;
     counts->along0 = counts->across0 = INT32_MAX;
@@ -219,27 +225,77 @@ CCL_HOST_DEVICE static inline uint64_t length40(Point d)
     return (uint64_t)(sqrt((double)dot(d, d)) * 0x1p40);
 }
 
-CCL_HOST_DEVICE static inline CclHullCounts count_hull(const Point *p, uint32_t n)
-{
-    CclHullCounts counts = { 0 };
-    Calipers c = { .right = 1 };
-    Best best = { .diameter2 = 0 };
+/* Of some edges of a hull. */
+typedef struct EdgeCounts {
+    Best best;
+    uint64_t perimeter, area2;
+} EdgeCounts;
 
-    for (uint32_t i = 0; i < n; i++) {
-        turn(&c, p, n, i);
-        if (i == 0)
-            best.width = best.area = c;
-        else
-            keep_better(&best, &c, i);
-        keep_diameters(&best, &c, p, n, i);
+/* The edges from..to-1 of n, at least one. */
+CCL_HOST_DEVICE static inline EdgeCounts count_edges(const Point *p, uint32_t n, uint32_t from, uint32_t to)
+{
+    Calipers c = { .right = after(from, n) };
+    EdgeCounts counts = { .perimeter = 0, .area2 = 0 };
+
+    counts.best.diameter2 = 0;
+    for (uint32_t i = from; i < to; i++) {
+        turn(&c, p, n, i, i == from);
+        if (i == from) {
+            counts.best.width = counts.best.area = c;
+            counts.best.width_at = counts.best.area_at = i;
+        } else {
+            keep_thinner(&counts.best, &c, i);
+            keep_smaller(&counts.best, &c, i);
+        }
+        keep_diameters(&counts.best, &c, p, n, i);
         counts.perimeter += length40(c.edge);
         counts.area2 += (uint64_t)(int64_t)cross(minus(p[i], p[0]), c.edge);
     }
-    const Point edge = shortest(best.width.edge), d = half_turn(edge);
-    counts.diameter2 = best.diameter2;
+    return counts;
+}
+
+/* Adds later edges. */
+CCL_HOST_DEVICE static inline void join_edges(EdgeCounts *to, const EdgeCounts *later)
+{
+    const Best *const best = &later->best;
+    keep_thinner(&to->best, &best->width, best->width_at);
+    keep_smaller(&to->best, &best->area, best->area_at);
+    to->best.diameter2 = best->diameter2 > to->best.diameter2 ? best->diameter2 : to->best.diameter2;
+    to->perimeter += later->perimeter;
+    to->area2 += later->area2;
+}
+
+/* edges: all edges of the hull. edge: shortest(best.width.edge), side: shortest(long_direction(&best.area)). */
+CCL_HOST_DEVICE static inline CclHullCounts counts_of_hull(const EdgeCounts *edges, const Point *p, Point edge, Point side)
+{
+    const Best *const best = &edges->best;
+    const Point d = half_turn(edge);
+    CclHullCounts counts = { .area2 = edges->area2, .perimeter = edges->perimeter, .diameter2 = best->diameter2 };
     counts.width_dx = (int16_t)d.x, counts.width_dy = (int16_t)d.y;
-    counts.width = (uint32_t)cross(edge, minus(p[best.width.far], p[best.width_at]));
-    measure_rect(&counts, &best, p);
+    counts.width = (uint32_t)cross(edge, minus(p[best->width.far], p[best->width_at]));
+    measure_rect(&counts, best, p, side);
+    return counts;
+}
+
+/* Of a component whose pixels fill its box. */
+CCL_HOST_DEVICE static inline CclHullCounts counts_of_box(uint32_t x0, uint32_t y0, uint32_t x1, uint32_t y1)
+{
+    const uint32_t width = x1 - x0, height = y1 - y0;
+    const bool wide = width >= height;
+    const CclHullCounts counts = {
+        .area2 = 2 * (uint64_t)width * height,
+        .perimeter = 2 * (uint64_t)(width + height) << 40,
+        .diameter2 = width * width + height * height,
+        .width = wide ? height : width,
+        .width_dx = wide,
+        .width_dy = !wide,
+        .rect_dx = wide,
+        .rect_dy = !wide,
+        .along0 = (int32_t)(wide ? x0 : y0),
+        .along1 = (int32_t)(wide ? x1 : y1),
+        .across0 = wide ? (int32_t)y0 : -(int32_t)x1,
+        .across1 = wide ? (int32_t)y1 : -(int32_t)x0,
+    };
     return counts;
 }
 

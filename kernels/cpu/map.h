@@ -26,15 +26,19 @@ typedef struct CclMapRow {
     uint32_t n;                                     /* spans */
     uint64_t nonzero[(CCL_MAX_SIZE + 4095) / 4096]; /* bit w: word w has a start */
     uint16_t *class_id;                             /* the values of the runs, which the CclRow of the same row has */
+    bool has_spans;                                 /* false: of all this, only pixels, class_id and mixed */
+    bool mixed;                                     /* runs may have different values */
 } CclMapRow;
 
 /* What a strip of a label map has beside its CclStrip. */
 typedef struct CclMapStrip {
     unsigned background_value;
-    CclMapRow row[2];        /* the current row and the one above, in turn */
-    uint64_t *differs;           /* bit x: pixel x differs from the pixel above; differs[-1] is 0 */
-    uint64_t *ends;              /* scratch for find_ends() */
-    uint16_t *touching, *corner; /* scratch: where spans touch those above, and where they may at a corner */
+    _Alignas(64) uint8_t background[128]; /* 64 pixels of it */
+    uint64_t background_bits;             /* 0: no pixel can have the value */
+    CclMapRow row[2];                     /* the current row and the one above, in turn */
+    uint64_t *differs;                    /* bit x: pixel x differs from the pixel above; differs[-1] is 0 */
+    uint64_t *ends;                       /* scratch for find_ends() */
+    uint16_t *touching, *corner;          /* scratch: where spans touch those above, and where they may at a corner */
     uint32_t n_touching, n_corners;
     uint32_t *pair;  /* scratch: labels to unite */
     uint16_t *first; /* class ids of the runs of CclStrip.first, and of its last row */

@@ -2,10 +2,11 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * A strip of a label map -> provisional labels and their sums; compiled for each tier, with its instructions. As strip.h, but
- * runs of different values stand side by side, so rows are cut into spans (map.h). Steps for each row:
+ * A strip of a label map -> provisional labels and their sums; compiled for each tier, with its instructions. Rows that can be
+ * are labelled as in strip.h (map_bits.h). In the others runs of different values stand side by side, so they are cut into spans
+ * (map.h). Steps for each row:
  *
- *   compare  pixels with those above; an identical row needs no further step
+ *   compare  pixels with those above and with the background; an identical row needs no further step
  *   cut      pixels -> spans
  *   link     spans that touch an equal one above take its label, and unite the labels of several
  *   label    the others of the foreground take a new label; spans of the foreground -> runs
@@ -22,26 +23,13 @@
 #define CCL_CPU_MAP_STRIP_H
 
 #include "map.h"
+#include "map_bits.h"
 #include "map_shape.h"
 #include "strip.h"
 
 #define NO_LABEL UINT32_MAX
 
 /* ---------------------------------------------------------------- compare and cut */
-
-ALWAYS_INLINE uint64_t equal_pixels(const uint8_t *p, const uint8_t *q, bool wide)
-{
-    return wide ? equal_u16(p, q) : equal_u8(p, q);
-}
-
-/* The same of n < 64 pixels, and no byte more. */
-ALWAYS_INLINE uint64_t equal_rest(const uint8_t *p, const uint8_t *q, uint32_t n, bool wide)
-{
-    uint8_t from[128] = { 0 }, to[128] = { 0 };
-    memcpy(from, p, (size_t)n << wide);
-    memcpy(to, q, (size_t)n << wide);
-    return equal_pixels(from, to, wide) & below(n);
-}
 
 /* Sets differs[]: bit x for each pixel that differs from the one above. */
 ALWAYS_INLINE bool compare_rows(const uint8_t *p, const uint8_t *above, uint32_t width, bool wide, uint64_t *differs)
@@ -67,26 +55,7 @@ ALWAYS_INLINE bool compare_rows(const uint8_t *p, const uint8_t *above, uint32_t
     return all == ~(uint64_t)0;
 }
 
-/* Of words w0..w1-1; bits past the width are 0. */
-ALWAYS_INLINE void find_starts(const uint8_t *p, uint32_t width, bool wide, uint32_t w0, uint32_t w1, uint64_t *starts)
-{
-    const size_t size = (size_t)1 << wide;
-    const uint32_t full = width / 64;
-    uint8_t left[128]; /* the left neighbours of the first 64 pixels */
-
-    if (w0 == 0) {
-        memset(left, 0, sizeof left);
-        memcpy(left + size, p, ((width < 64 ? width : 64) - 1) * size);
-    }
-    for (uint32_t w = w0; w < w1; w++) {
-        const uint8_t *const pixels = p + w * 64 * size, *const before = w ? pixels - size : left;
-        starts[w] =
-            w < full ? ~equal_pixels(pixels, before, wide) : ~equal_rest(pixels, before, width % 64, wide) & below(width % 64);
-    }
-    starts[0] |= 1;
-}
-
-/* The same for a row that equals the row above in most words: a word may differ where it, or the pixel on its left, does. */
+/* Of a row that equals the row above in most words: a word may differ where it, or the pixel on its left, does. */
 ALWAYS_INLINE void update_starts(CclMapStrip *map, CclMapRow *row, const CclMapRow *above, uint32_t width, bool wide)
 {
     const uint32_t n_words = (width + 63) / 64;
@@ -96,7 +65,7 @@ ALWAYS_INLINE void update_starts(CclMapStrip *map, CclMapRow *row, const CclMapR
         uint64_t nonzero = above->nonzero[from / 64];
         for (uint64_t words = find_ends(map->differs + from, n, map->ends, row->rank + from); words; words &= words - 1) {
             const uint32_t w = from + lowest(words);
-            find_starts(row->pixels, width, wide, w, w + 1, row->starts);
+            find_starts(row->pixels, width, wide, w, w + 1, row->starts + w);
             nonzero = (nonzero & ~((uint64_t)1 << (w - from))) | (uint64_t)(row->starts[w] != 0) << (w - from);
         }
         row->nonzero[from / 64] = nonzero;
@@ -326,17 +295,103 @@ static void end_map_row(CclStrip *strip, const CclRow *runs, const CclMapRow *he
     memcpy(strip->map->first, here->class_id, runs->n * sizeof *here->class_id);
 }
 
+/* Spans of a row that was labelled without. */
+ALWAYS_INLINE void make_spans(const CclMapStrip *map, CclMapRow *row, const CclRow *runs, uint32_t width, bool wide)
+{
+    uint32_t k = 0;
+    begin_starts(row, width, wide);
+    cut_row(row, width, wide);
+    for (uint32_t i = 0; i < row->n; i++) {
+        const uint32_t is_run = row->value[i] != map->background_value;
+        row->label[i] = is_run ? runs->label[k] : 0;
+        k += is_run;
+    }
+    row->has_spans = true;
+}
+
+/* Row y and the row above. */
+typedef struct MapStep {
+    uint32_t y;
+    CclRow *row;
+    const CclRow *row_above;
+    CclMapRow *here, *above; /* above: NULL in the strip's first row */
+} MapStep;
+
+ALWAYS_INLINE void label_row_by_spans(CclStrip *strip, const MapStep *step, bool eight, bool wide)
+{
+    const uint32_t width = strip->mask->width;
+    CclMapRow *const here = step->here, *const above = step->above;
+    if (above && !above->has_spans)
+        make_spans(strip->map, above, step->row_above, width, wide);
+    if (above)
+        update_starts(strip->map, here, above, width, wide);
+    else
+        begin_starts(here, width, wide);
+    cut_row(here, width, wide);
+    here->has_spans = here->mixed = true;
+    if (above)
+        link_spans(strip, here, above, (width + 63) / 64, eight);
+    label_spans(strip, step->row, here, step->y);
+    if (strip->shape)
+        count_map_shape(strip, step->row, here, above, eight);
+}
+
+/* As a row of a mask, where that gives the same. False: it does not, and nothing is done. */
+ALWAYS_INLINE bool label_row_by_bits(CclStrip *strip, const MapStep *step, bool eight, bool wide)
+{
+    CclMapRow *const here = step->here, *const above = step->above;
+    CclRow *const row = step->row;
+    const CclRow *const row_above = step->row_above;
+    const uint32_t words = row_words(strip->mask->width), n_bridges = runs_from_bits(row, row_above, words, eight, strip->bridge);
+    here->mixed = read_class_ids(here->pixels, row, wide, here->class_id);
+    const bool one_value = above && !above->mixed && !here->mixed && here->class_id[0] == above->class_id[0];
+    if (above && row_above->n && !one_value && !touches_equals(row, here->class_id, row_above, above->class_id))
+        return false;
+    here->has_spans = false;
+    link_above(strip, row_above, n_bridges);
+    label_runs(strip, row, row_above, step->y, words, eight);
+    if (strip->shape)
+        count_shape(strip, row, row_above, eight);
+    return true;
+}
+
+/* Rows that are cut into spans after one that had to be. */
+enum { SPAN_ROWS = 8 };
+
+/* Makes the row above one that label_row_by_bits() can look runs up in. False: it has values side by side. */
+ALWAYS_INLINE bool prepare_bits(const CclStrip *strip, CclRow *row, const CclMapRow *here, bool eight, bool wide)
+{
+    const MapPixels pixels = { here->pixels, NULL, strip->mask->width, false };
+    const MapBits bits = pack_map_row(strip->map, &pixels, wide, row->bits);
+    if (bits.pure)
+        runs_from_bits(row, &strip->empty, row_words(pixels.width), eight, strip->bridge);
+    return bits.pure;
+}
+
+/* n_spans: rows that are still to be cut into spans; 0: the row above has bits. */
+ALWAYS_INLINE MapBits compare_map_row(const CclStrip *strip, const MapStep *step, uint32_t n_spans, bool wide)
+{
+    const uint32_t width = strip->mask->width;
+    const uint8_t *const above = step->above ? mask_row(strip->mask, step->y - 1) : NULL;
+    if (n_spans)
+        return (MapBits){ .differs = !compare_rows(step->here->pixels, above, width, wide, strip->map->differs) };
+    return pack_map_row(strip->map, &(MapPixels){ step->here->pixels, above, width, true }, wide, step->row->bits);
+}
+
 ALWAYS_INLINE void label_map_rows(CclStrip *strip, bool eight, bool wide)
 {
-    const uint32_t width = strip->mask->width, n_words = (width + 63) / 64;
-    const CclMapRow *above = NULL;
+    CclMapRow *above = NULL;
     const CclRow *runs = &strip->empty;
     CclRowSums identical = { 0 };
-    uint32_t n_labels = 0;
+    uint32_t n_labels = 0, n_spans = 0;
 
+    fill_background(strip->map, wide);
     for (uint32_t y = strip->y0; y < strip->y1; y++) {
-        const uint8_t *const pixels = mask_row(strip->mask, y);
-        if (above && compare_rows(pixels, mask_row(strip->mask, y - 1), width, wide, strip->map->differs)) {
+        CclMapRow *const here = new_map_row(strip, above, y);
+        CclRow *const row = new_map_runs(strip, here, n_labels);
+        const MapStep step = { y, row, runs, here, above };
+        const MapBits bits = compare_map_row(strip, &step, n_spans, wide);
+        if (above && !bits.differs) {
             add_row(&identical, y);
             if (strip->stored)
                 strip->stored[strip->n_stored - 1].y1 = y + 1;
@@ -345,22 +400,16 @@ ALWAYS_INLINE void label_map_rows(CclStrip *strip, bool eight, bool wide)
         measure_rows(strip, runs, &identical);
         identical = (CclRowSums){ 0 };
         add_row(&identical, y);
-        CclMapRow *const here = new_map_row(strip, above, y);
-        CclRow *const row = new_map_runs(strip, here, n_labels);
-        if (above)
-            update_starts(strip->map, here, above, width, wide);
-        else
-            begin_starts(here, width, wide);
-        cut_row(here, width, wide);
-        if (above)
-            link_spans(strip, here, above, n_words, eight);
-        label_spans(strip, row, here, y);
-        if (strip->shape)
-            count_map_shape(strip, row, here, above, eight);
+        if (!bits.pure || !label_row_by_bits(strip, &step, eight, wide)) {
+            label_row_by_spans(strip, &step, eight, wide);
+            n_spans = n_spans ? n_spans - 1 : SPAN_ROWS;
+            if (!n_spans && !prepare_bits(strip, row, here, eight, wide))
+                n_spans = SPAN_ROWS;
+        }
         end_map_row(strip, row, here, y, n_labels);
         n_labels += row->n + 1;
         above = here;
-        runs = row;
+        runs = row->n ? row : &strip->empty;
     }
     measure_rows(strip, runs, &identical);
     strip->last = runs;
@@ -369,7 +418,7 @@ ALWAYS_INLINE void label_map_rows(CclStrip *strip, bool eight, bool wide)
 
 static void label_map_strip(CclStrip *strip, bool eight, bool wide)
 {
-    strip->n_stored = strip->n_corners = 0;
+    strip->n_stored = strip->n_corners = strip->n_new = 0;
     strip->next_label = strip->first_label;
     strip->parent[strip->first_label] = strip->first_label;
     if (eight && wide)

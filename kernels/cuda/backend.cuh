@@ -154,12 +154,28 @@ typedef struct CudaLoop {
     cudaEvent_t started;           /* with timing: where the iteration began */
 } CudaLoop;
 
+/* The rows of a component, or its columns in a row; all zero is empty. */
+typedef struct __align__(8) CudaRange
+{
+    uint32_t not_first, end; /* not_first: UINT16_MAX - first */
+}
+CudaRange;
+
+/* A component of several rows. */
+typedef struct __align__(16) CudaLargeHull
+{
+    uint32_t at; /* label - 1 */
+    uint32_t y0, n_rows, place;
+}
+CudaLargeHull;
+
 /* Device memory of a stream slot for CCL_FEATURE_HULL. A line is a row of a component's corners. */
 typedef struct CudaHulls {
-    GlobalPointer<uint32_t> heights;      /* [label - 1]; all zero between frames, like extents and n_lines */
+    GlobalPointer<CudaRange> heights;     /* [label - 1]; all zero between frames, like extents */
     GlobalPointer<uint32_t> places;       /* [label - 1]: its first line */
-    GlobalPointer<uint32_t> extents;      /* [line] */
-    GlobalPointer<uint32_t> n_lines;      /* the number of lines in use */
+    GlobalPointer<CudaRange> extents;     /* [line] */
+    GlobalPointer<CudaLargeHull> large;   /* in any order */
+    GlobalPointer<uint32_t> n_used;       /* the number of lines, and of large components */
     GlobalPointer<CclCornerPoint> points; /* two for each line */
 } CudaHulls;
 

@@ -190,6 +190,11 @@ __device__ static void store_runs(const MapPlan &plan, MapTile<WIDE> *tile, cons
         return;
     const size_t word = (size_t)(y + own.row) * plan.row_words + blockIdx.x;
     ((uint16_t *)plan.roots)[word * LANES + own.lane] = (uint16_t)roots;
+    if (!plan.foreground || own.lane)
+        return;
+    plan.foreground[word] = tile->foreground[own.row];
+    plan.starts[word] = tile->starts[own.row];
+    plan.first_runs[word] = (uint16_t)first;
 }
 
 /* Stores the root of a pixel at a side of the tile: of the first row, the last row, the first column, the last column. */
@@ -435,7 +440,7 @@ static size_t take(size_t *used, size_t bytes)
 }
 
 /* Lays out the workspace for a map of this size, and returns its size in bytes. */
-static size_t lay_out(MapPlan *plan, uint8_t *workspace, uint32_t width, uint32_t height)
+static size_t lay_out(MapPlan *plan, uint8_t *workspace, uint32_t width, uint32_t height, bool features)
 {
     *plan = MapPlan{};
     plan->width = width;
@@ -452,13 +457,20 @@ static size_t lay_out(MapPlan *plan, uint8_t *workspace, uint32_t width, uint32_
     plan->last_rows = (uint32_t *)(workspace + take(&used, n_in_rows * sizeof(uint32_t)));
     plan->first_columns = (uint32_t *)(workspace + take(&used, n_in_columns * sizeof(uint32_t)));
     plan->last_columns = (uint32_t *)(workspace + take(&used, n_in_columns * sizeof(uint32_t)));
+    if (!features)
+        return used;
+    plan->foreground = (uint64_t *)(workspace + take(&used, n_words * sizeof(uint64_t)));
+    plan->starts = (uint64_t *)(workspace + take(&used, n_words * sizeof(uint64_t)));
+    plan->first_runs = (uint16_t *)(workspace + take(&used, n_words * sizeof(uint16_t)));
+    plan->places = (uint32_t *)(workspace + take(&used, n_tiles * MAP_PIXELS * sizeof(uint32_t)));
+    plan->planes = workspace + take(&used, map_planes_size(width, height));
     return used;
 }
 
 size_t cuda_map_workspace_size(const CclContext *context)
 {
     MapPlan plan;
-    return lay_out(&plan, NULL, context->config.max_width, context->config.max_height);
+    return lay_out(&plan, NULL, context->config.max_width, context->config.max_height, context->config.features);
 }
 
 /* The runs of each tile and their roots in the map. */
@@ -488,7 +500,7 @@ CclStatus cuda_map_analyze(const CclContext *context, CudaFrame *frame, const St
     const CudaShape *const shape = &frame->shape;
     const uint32_t max_components = ccl_max_components_of(&context->config, shape->width, shape->height);
     MapPlan plan;
-    lay_out(&plan, (uint8_t *)frame->workspace, shape->width, shape->height);
+    lay_out(&plan, (uint8_t *)frame->workspace, shape->width, shape->height, context->config.features);
     plan.parents = stages->root_state;
     CCL_TRY(context->config.connectivity == CCL_CONNECT_8 ? find_roots<true>(frame, plan) : find_roots<false>(frame, plan));
     if (shape->label_mode == CUDA_LABELS_PROVISIONAL)
@@ -498,5 +510,7 @@ CclStatus cuda_map_analyze(const CclContext *context, CudaFrame *frame, const St
         CCL_TRY(features_from_runs(context, frame, plan, stages, round));
         CCL_TRY(table_from_features(context, frame, stages, round));
     }
+    if (context->config.features)
+        CCL_TRY(count_map_features(context, frame, plan, stages));
     return shape->label_mode == CUDA_LABELS_FINAL ? write_labels(frame, plan, stages, true) : CCL_OK;
 }

@@ -35,6 +35,8 @@ CclStatus cuda_map_analyze(const CclContext *context, CudaFrame *frame, const St
 CclStatus number_from_roots(CudaFrame *frame, const MapPlan &plan, const StageBuffers *buffers);
 CclStatus features_from_runs(const CclContext *context, CudaFrame *frame, const MapPlan &plan, const StageBuffers *buffers,
                              unsigned round);
+/* After them: the counts of features. */
+CclStatus count_map_features(const CclContext *context, CudaFrame *frame, const MapPlan &plan, const StageBuffers *buffers);
 
 /* ---------------------------------------------------------------- inside kernels */
 

@@ -22,6 +22,11 @@ typedef struct MapPlan {
     /* Roots of the pixels at the sides of tiles, without background: */
     uint32_t *first_rows, *last_rows;       /* [band][x] */
     uint32_t *first_columns, *last_columns; /* [column of tiles][y] */
+    /* With features; otherwise NULL: */
+    uint64_t *foreground, *starts; /* [word]; starts: of runs */
+    uint16_t *first_runs;          /* [word]: its first run among those of the tile */
+    uint32_t *places;              /* [tile][run]: of its component in the table; past the table's end if it is not there */
+    uint8_t *planes;               /* map_planes_size() bytes */
 } MapPlan;
 
 static inline uint32_t map_row_words(uint32_t width)
@@ -34,6 +39,12 @@ static inline size_t map_nodes(uint32_t width, uint32_t height)
 {
     return (size_t)map_row_words(width) * MAP_WIDTH * height;
 }
+
+/* runs/map_planes.cu: the size of MapPlan.planes. */
+size_t map_planes_size(uint32_t width, uint32_t height);
+
+/* Counts hull and intensity, if wanted, and copies these and the shape to the host. */
+CclStatus launch_map_planes(CudaFrame *frame, const MapPlan &map, uint32_t capacity);
 
 /* ---------------------------------------------------------------- inside kernels */
 

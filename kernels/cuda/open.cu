@@ -92,15 +92,16 @@ static CclStatus open_hull(CclContext *context, CudaCounts *counts, CclFrame *cc
     return CCL_OK;
 }
 
-/* A row has at most a component for every two pixels. */
+/* A row of a mask has at most a component for every two pixels, a row of a label map one for each pixel. */
 static CclStatus open_hulls(CclContext *context, CudaHulls *hulls)
 {
     const size_t n = context->capacity, width = context->config.max_width, height = context->config.max_height;
-    const size_t n_lines = min(n, (width + 1) / 2) * height + n;
-    CCL_TRY(cuda_device_alloc(context, (void **)&hulls->heights.pointer, n * sizeof(uint32_t), true));
+    const size_t n_lines = min(n, cuda_takes_maps(context) ? width : (width + 1) / 2) * height + n;
+    CCL_TRY(cuda_device_alloc(context, (void **)&hulls->heights.pointer, n * sizeof(CudaRange), true));
     CCL_TRY(cuda_device_alloc(context, (void **)&hulls->places.pointer, n * sizeof(uint32_t), false));
-    CCL_TRY(cuda_device_alloc(context, (void **)&hulls->extents.pointer, n_lines * sizeof(uint32_t), true));
-    CCL_TRY(cuda_device_alloc(context, (void **)&hulls->n_lines.pointer, sizeof(uint32_t), true));
+    CCL_TRY(cuda_device_alloc(context, (void **)&hulls->extents.pointer, n_lines * sizeof(CudaRange), true));
+    CCL_TRY(cuda_device_alloc(context, (void **)&hulls->large.pointer, n * sizeof(CudaLargeHull), false));
+    CCL_TRY(cuda_device_alloc(context, (void **)&hulls->n_used.pointer, 2 * sizeof(uint32_t), false));
     return cuda_device_alloc(context, (void **)&hulls->points.pointer, 2 * n_lines * sizeof(CclCornerPoint), false);
 }
 

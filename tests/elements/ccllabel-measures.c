@@ -73,6 +73,7 @@ static const gchar *const settings[] = {
   "features=shape batch=true async-depth=2", "features=shape sort=circularity-desc max-components=5",
   "features=shape volume=2", "features=shape contours=true timing=true algorithm=runs",
   "filter=\"n-holes > 0 or perimeter-crack < 20\" async-depth=1", "sort=euler-number max-components=9",
+  "foreground=equal features=shape+hull+intensity async-depth=1",
   "foreground=equal async-depth=1", "foreground=equal background-value=255 sort=class-id-desc filter=\"area > 2\"",
   "features=intensity async-depth=1", "features=shape+intensity sort=intensity-mean-desc",
   "features=hull async-depth=1", "features=holes connectivity=4 async-depth=3", "sort=area-convex-desc max-components=5",

@@ -24,7 +24,7 @@
  *
  *     keep     components that pass get the numbers
  *
- * Features add steps before measure and after rows: shape.cu, intensity.cu, hull.cu, holes.cu.
+ * Features add steps before measure and after rows: counts.cu, holes.cu.
  *
  * Frames of a batch are launched together: every kernel then has a list of them. If only their tables are wanted, and the
  * device has clusters of blocks, one kernel takes all steps: cluster/block.cuh.
@@ -180,32 +180,18 @@ static Grids grids_for(const Plan *plan, unsigned multiprocessors)
 }
 
 /* The counts of features. Contexts that have some launch no batches. */
-static CclStatus launch_counts(CudaFrame *frame, const Alone &jobs, const Grids &grids, bool eight, bool filtered)
+static CclStatus launch_features(CudaFrame *frame, const Alone &jobs, const Grids &grids, bool eight, bool filtered)
 {
-    if (frame->counts.shape)
-        CCL_TRY(launch_count_shape(frame, jobs, grids.measure, eight, filtered));
-    if (frame->counts.intensity)
-        CCL_TRY(launch_sum_intensity(frame, jobs, grids.measure, filtered));
-    if (frame->counts.hull)
-        CCL_TRY(launch_find_extents(frame, jobs, grids.measure, filtered));
+    CCL_TRY(launch_counts(frame, jobs, grids.measure, eight, filtered));
     return grids.both ? launch_count_holes(frame, *grids.both, grids.measure, filtered) : CCL_OK;
 }
 
-static CclStatus launch_counts(CudaFrame *, const Listed &, const Grids &, bool, bool)
+static CclStatus launch_features(CudaFrame *, const Listed &, const Grids &, bool, bool)
 {
     return CCL_OK;
 }
 
-static CclStatus launch_written_counts(CudaFrame *frame, const Alone &jobs, dim3 grid)
-{
-    if (frame->counts.shape)
-        CCL_TRY(launch_write_shape(frame, jobs, grid));
-    if (frame->counts.intensity)
-        CCL_TRY(launch_write_intensity(frame, jobs, grid));
-    return frame->counts.hull ? launch_find_hulls(frame, jobs) : CCL_OK;
-}
-
-static CclStatus launch_written_counts(CudaFrame *, const Listed &, dim3)
+static CclStatus launch_written_counts(CudaFrame *, const Listed &)
 {
     return CCL_OK;
 }
@@ -242,10 +228,10 @@ static CclStatus launch_with(CudaFrame *frame, const CudaShape *shape, const Job
         CCL_TRY(launch_measure<LANES>(frame, PASS_FIND, false, jobs, grids.measure));
         CCL_TRY(launch_keep(frame, jobs, grids.keep));
     }
-    CCL_TRY(launch_counts(frame, jobs, grids, EIGHT, filtered));
+    CCL_TRY(launch_features(frame, jobs, grids, EIGHT, filtered));
     CCL_TRY(launch_measure<LANES>(frame, filtered ? PASS_KEPT : PASS_ALL, labels, jobs, grids.measure));
     CCL_TRY(launch_rows(frame, jobs, grids.rows, filtered));
-    return launch_written_counts(frame, jobs, grids.rows);
+    return launch_written_counts(frame, jobs);
 }
 
 static bool is_small(uint32_t n_tiles, unsigned multiprocessors)

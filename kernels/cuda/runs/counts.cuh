@@ -18,6 +18,8 @@ typedef struct CountTile {
     const uint32_t *bases; /* [chunk]: the id of its first component */
     const uint64_t *words; /* [AROUND_WORDS]: of the row above the tile, and of its rows */
     bool eight, filtered;
+    const uint32_t *runs; /* of the tile, as in Plan */
+    uint32_t n_listed;    /* Plan.n_runs */
 } CountTile;
 
 /* The word of a tile in CountTile.words. The one above it is AROUND_COLUMNS before. */
@@ -62,34 +64,6 @@ __device__ static inline uint32_t place_of(const CountTile &tile, uint32_t id)
     return tile.filtered ? tile.plan.finals[id] - 1 : id;
 }
 
-/* ---------------------------------------------------------------- ranges */
-
-/* A range of rows or columns is end << 16 | the complement of its first; 0 is empty. So a union is the maximum of both halves. */
-__device__ static inline uint32_t range_of(uint32_t first, uint32_t end)
-{
-    return end << 16 | (first ^ 0xffff);
-}
-
-__device__ static inline uint32_t united(uint32_t a, uint32_t b)
-{
-    return max(a >> 16, b >> 16) << 16 | max(a & 0xffff, b & 0xffff);
-}
-
-/* Most ranges are inside what others have added: reading first saves their atomics. */
-__device__ static inline void add_range(uint32_t *to, uint32_t range)
-{
-    uint32_t old = *(volatile uint32_t *)to;
-    for (;;) {
-        const uint32_t wider = united(old, range);
-        if (wider == old)
-            return;
-        const uint32_t found = atomicCAS(to, old, wider);
-        if (found == old)
-            return;
-        old = found;
-    }
-}
-
 /* ---------------------------------------------------------------- runs */
 
 /* The pixels of a run in its row, or in both rows of a strip. */
@@ -107,26 +81,6 @@ __device__ static inline RunPixels pixels_of(const CountTile &tile, uint32_t ent
     return RunPixels{
         here, { here[0] & span, below & span }, blockIdx.x * 2048 + at % 32 * 64, blockIdx.y * TILE_ROWS + at / 32
     };
-}
-
-/* Calls visit(place, pixels) for the runs of a thread whose component has a place below n_places. */
-template <typename Visit>
-__device__ static inline void visit_runs(const CountTile &tile, const uint32_t *runs, uint32_t n_listed, uint32_t n_places,
-                                         Visit visit)
-{
-    const bool strips = n_listed & OF_STRIPS;
-    const uint32_t n_runs = n_listed & ~OF_STRIPS, n_each = (n_runs + COUNT_THREADS - 1) / COUNT_THREADS;
-    const uint32_t first = threadIdx.x * n_each, end = min(first + n_each, n_runs);
-    uint32_t key_before = ~0u, place = ~0u;
-    for (uint32_t run = first; run < end; run++) {
-        const uint32_t entry = runs[run];
-        if (entry >> 14 != key_before) {
-            key_before = entry >> 14;
-            place = place_of(tile, id_of_entry(tile, { blockIdx.x, blockIdx.y }, entry));
-        }
-        if (place < n_places)
-            visit(place, pixels_of(tile, entry, strips));
-    }
 }
 
 #endif

@@ -35,16 +35,12 @@ CclStatus launch_measure(CudaFrame *frame, Pass pass, bool labels, const Jobs &j
 template <typename Jobs> CclStatus launch_keep(CudaFrame *frame, const Jobs &jobs, dim3 grid);
 template <typename Jobs> CclStatus launch_rows(CudaFrame *frame, const Jobs &jobs, dim3 grid, bool filtered);
 
-/* With CCL_FEATURE_SHAPE, for frames that are launched alone: the counts, and after launch_rows() their copy to the host. */
-CclStatus launch_count_shape(CudaFrame *frame, const Alone &jobs, dim3 grid, bool eight, bool filtered);
-CclStatus launch_write_shape(CudaFrame *frame, const Alone &jobs, dim3 grid);
-/* With CCL_FEATURE_INTENSITY, in the same places. */
-CclStatus launch_sum_intensity(CudaFrame *frame, const Alone &jobs, dim3 grid, bool filtered);
-CclStatus launch_write_intensity(CudaFrame *frame, const Alone &jobs, dim3 grid);
-
-/* With CCL_FEATURE_HULL: the rows of components, and after launch_rows() their hulls. */
-CclStatus launch_find_extents(CudaFrame *frame, const Alone &jobs, dim3 grid, bool filtered);
-CclStatus launch_find_hulls(CudaFrame *frame, const Alone &jobs);
+/* With CCL_FEATURE_SHAPE, CCL_FEATURE_INTENSITY or CCL_FEATURE_HULL, for frames that are launched alone: the counts, and after
+ * launch_rows() their copy to the host. */
+CclStatus launch_counts(CudaFrame *frame, const Alone &jobs, dim3 grid, bool eight, bool filtered);
+CclStatus launch_written_counts(CudaFrame *frame, const Alone &jobs);
+/* The counts of hull and intensity, of two masks that share a table. */
+CclStatus launch_plane_counts(CudaFrame *frame, const Alone planes[2], dim3 grid);
 
 /* With CCL_FEATURE_HOLES: solve for the inverse of a mask, join and number for both; then the holes. */
 template <bool EIGHT, uint32_t LANES>

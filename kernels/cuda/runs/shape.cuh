@@ -8,6 +8,9 @@
  *     above   . # # # . # # .     pairs of runs that touch, each counted at one pixel of the lower run: where a run above
  *     here    . . # # # # . .     begins, at the lower run's first pixel, or at its last one
  */
+#ifndef CCL_CUDA_RUNS_SHAPE_CUH
+#define CCL_CUDA_RUNS_SHAPE_CUH
+
 #include "cuda/runs/counts.cuh"
 
 /* In the order of CclShapeCounts. */
@@ -127,15 +130,15 @@ __device__ static inline bool add_up_shapes(uint32_t place, ShapeSums *sums)
 }
 
 /* The runs of a thread; they lie next to each other, so most belong to the same component. Called by whole warps. */
-__device__ static inline void add_runs(BlockShapes *block, const CountTile &tile, uint32_t *global, const uint32_t *runs,
-                                       uint32_t n_runs, bool strips)
+__device__ static inline void add_runs(BlockShapes *block, const CountTile &tile, uint32_t *global)
 {
+    const uint32_t n_runs = tile.n_listed & ~OF_STRIPS;
     const uint32_t n_each = (n_runs + COUNT_THREADS - 1) / COUNT_THREADS;
     const uint32_t first = threadIdx.x * n_each, end = min(first + n_each, n_runs);
     uint32_t key_before = ~0u, id = ~0u, place = ~0u;
     ShapeSums sums = {};
     for (uint32_t run = first; run < end; run++) {
-        const uint32_t entry = runs[run];
+        const uint32_t entry = tile.runs[run];
         if (entry >> 14 != key_before) {
             key_before = entry >> 14;
             id = id_of_entry(tile, { blockIdx.x, blockIdx.y }, entry);
@@ -146,35 +149,27 @@ __device__ static inline void add_runs(BlockShapes *block, const CountTile &tile
                 sums = ShapeSums{};
             place = next;
         }
-        add_shape(&sums, tile, entry, id, strips);
+        add_shape(&sums, tile, entry, id, tile.n_listed & OF_STRIPS);
     }
     if (add_up_shapes(place, &sums))
         add_to_block(block, tile.plan, global, place, sums);
 }
 
-/* ---------------------------------------------------------------- kernels */
+/* ---------------------------------------------------------------- tile */
 
-/* A block takes a tile. */
-static __global__ void __launch_bounds__(COUNT_THREADS, 4)
-    count_shape(const Alone jobs, GlobalPointer<uint32_t> sums, bool eight, bool filtered)
+/* Called by a block. */
+__device__ static inline void count_shape(const CountTile &tile, uint32_t *sums)
 {
     __shared__ BlockShapes block;
-    __shared__ uint32_t bases[MAX_CHUNKS];
-    __shared__ uint64_t words[AROUND_WORDS];
-    const Plan &plan = jobs.get().plan;
-    const uint32_t tile_at = blockIdx.y * plan.tiles_x + blockIdx.x, thread = threadIdx.x;
+    const uint32_t n_runs = tile.n_listed & ~OF_STRIPS, thread = threadIdx.x;
     for (uint32_t i = thread; i < SLOTS; i += COUNT_THREADS) {
         block.ids[i] = 0;
         for (uint32_t field = 0; field < N_SHAPE; field++)
             block.fields[field][i] = 0;
     }
-    wait_for_predecessor();
-    load_around(plan, words);
-    const uint32_t n_listed = __ldcg(&plan.n_runs[tile_at]), n_runs = n_listed & ~OF_STRIPS;
-    scan_chunks<PASS_KEPT, COUNT_THREADS>(plan, bases); /* ends with a barrier */
-    const CountTile tile = { plan, bases, words, eight, filtered };
+    __syncthreads();
     if (thread / 32 * 32 * ((n_runs + COUNT_THREADS - 1) / COUNT_THREADS) < n_runs)
-        add_runs(&block, tile, sums, plan.runs + (size_t)tile_at * TILE_RUNS, n_runs, n_listed & OF_STRIPS);
+        add_runs(&block, tile, sums);
     __syncthreads();
     for (uint32_t i = thread; i < SLOTS * N_SHAPE; i += COUNT_THREADS) {
         const uint32_t slot = i / N_SHAPE, field = i % N_SHAPE;
@@ -183,29 +178,4 @@ static __global__ void __launch_bounds__(COUNT_THREADS, 4)
     }
 }
 
-/* Copies the counts of the table's components to the host, and clears them for the next frame. */
-static __global__ void __launch_bounds__(ROWS_THREADS)
-    write_shape(const Alone jobs, GlobalPointer<uint4> sums, GlobalPointer<uint4> counts)
-{
-    const Plan &plan = jobs.get().plan;
-    wait_for_predecessor();
-    const uint32_t n = min(__ldcg(&plan.counts->kept), plan.capacity);
-    for (uint32_t i = blockIdx.x * ROWS_THREADS + threadIdx.x; i < n; i += gridDim.x * ROWS_THREADS) {
-        counts[i] = __ldcg(&sums[i]);
-        sums[i] = make_uint4(0, 0, 0, 0);
-    }
-}
-
-/* ---------------------------------------------------------------- launch */
-
-CclStatus launch_count_shape(CudaFrame *frame, const Alone &jobs, dim3 grid, bool eight, bool filtered)
-{
-    const GlobalPointer<uint32_t> sums = { (uint32_t *)frame->counts.shape_sums };
-    return cuda_launch(frame, "shape", CUDA_OVERLAP, count_shape, { grid, COUNT_THREADS, 0 }, jobs, sums, eight, filtered);
-}
-
-CclStatus launch_write_shape(CudaFrame *frame, const Alone &jobs, dim3 grid)
-{
-    const GlobalPointer<uint4> sums = { (uint4 *)frame->counts.shape_sums }, counts = { (uint4 *)frame->counts.shape };
-    return cuda_launch(frame, "write-shape", CUDA_OVERLAP, write_shape, { grid, ROWS_THREADS, 0 }, jobs, sums, counts);
-}
+#endif
