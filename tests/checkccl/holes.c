@@ -106,8 +106,20 @@ static Image draw_nested(uint32_t size, uint32_t ring)
     return image;
 }
 
+/* Background at the sides that touches neither the first row nor the last, and holes of the same size. */
+static Image draw_bays(uint32_t width, uint32_t height)
+{
+    Image image = image_new(width, height);
+    for (uint32_t y = 0; y < height; y++)
+        for (uint32_t x = 0; x < width; x++)
+            *image_at(&image, x, y) = y % 2 == 0 || x != (y / 2 % 3) * (width - 1) / 2;
+    return image;
+}
+
 static void check_images(Session *session)
 {
+    for (uint32_t height = 101; height < 600; height += 50) /* more than a block of number marks */
+        check_group_image(session, &group, draw_bays(9, height), "bays at the sides");
     check_group_patterns(session, &group);
     check_group_image(session, &group, pattern_mosaic(3, 5), "all images of 3x5");
     for (uint32_t size = 1; size < 90; size += 11)

@@ -55,7 +55,7 @@ SUITES = [
     ("kernels/cuda/motion/", ["emulated-motion"]),
     ("kernels/cuda/published/", METHODS + ["checkiterate"]),
     ("kernels/cuda/runs/holes", ["emulated-holes", "emulated-holes-room-for-8", "emulated-holes-strips"]),
-    ("kernels/cuda/hole_rows", ["emulated-holes", "emulated-holes-room-for-8", "emulated-faults-holes"]),
+    ("kernels/cuda/hole_rows", ["emulated-holes", "emulated-holes-room-for-8", "emulated-faults-holes", "checkholes"]),
     ("kernels/cuda/runs/", ["emulated-runs", "emulated-strips", "emulated-far-strips", "emulated-room-for-4", "emulated-batch",
                             "emulated-packed-meanwhile", "emulated-clusters", "emulated-clusters-room-for-3",
                             "emulated-clusters-room-for-40", "emulated-features-room-for-8"]),
