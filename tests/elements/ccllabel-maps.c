@@ -292,7 +292,7 @@ GST_START_TEST (test_map_gets_no_hint)
 
 GST_END_TEST;
 
-/* The GPU measures no hulls of label maps: backend=cuda is a warning. */
+/* The GPU measures no holes of label maps: backend=cuda is a warning. */
 GST_START_TEST (test_map_with_cuda)
 {
   static const gint expected[] = { 1, 2, 1, 9 };
@@ -302,7 +302,7 @@ GST_START_TEST (test_map_with_cuda)
   GstBus *bus;
 
   SKIP_TEST_UNLESS (ccl_backend_built (CCL_BACKEND_CUDA), "no CUDA backend is built");
-  harness = gst_harness_new_parse ("ccllabel name=label foreground=equal features=hull");
+  harness = gst_harness_new_parse ("ccllabel name=label foreground=equal features=holes");
   bus = watch_bus (harness);
   label = gst_bin_get_by_name (GST_BIN (harness->element), "label");
 
@@ -312,7 +312,7 @@ GST_START_TEST (test_map_with_cuda)
   buffer = label_map (harness, GST_VIDEO_FORMAT_GRAY8, 1);
   check_class_ids (buffer, expected, 4, 1);
   gst_buffer_unref (buffer);
-  assert_message (bus, GST_MESSAGE_WARNING, "The GPU does not measure features=hull");
+  assert_message (bus, GST_MESSAGE_WARNING, "The GPU does not measure features=holes");
   assert_no_message (bus, GST_MESSAGE_WARNING);
   gst_element_set_state (label, GST_STATE_NULL);
   gst_object_unref (label);
