@@ -432,15 +432,15 @@ connect_either (GstCclMqttConnection * self, gboolean * was_connected, gint * sa
   return second;
 }
 
-/* Whether to try the other version at once. A broker that does not know version 5 says so, and 3.1.1 stays. One that answers in
- * another form, or closes the connection several times, may not know it, or something between fails: the next connection begins
- * with 5 again, which costs no session, because 3.1.1 has none. */
+/* Whether to try the other version at once. A broker that does not know version 5 says so, or answers in the form of 3.1.1. One
+ * that closes the connection several times may not know it, or may be away behind a proxy: the next connection begins with 5
+ * again. */
 static gboolean
 change_version (GstCclMqttConnection * self, gint result, gboolean was_connected)
 {
   const gboolean is_garbled = result == MOSQ_ERR_PROTOCOL || result == MOSQ_ERR_MALFORMED_PACKET;
   const gboolean is_unknown = self->refusal == MQTT_RC_UNSUPPORTED_PROTOCOL_VERSION
-      || self->refusal == CONNACK_REFUSED_PROTOCOL_VERSION;
+      || self->refusal == CONNACK_REFUSED_PROTOCOL_VERSION || (is_garbled && !self->knows_5);
 
   if (self->settings->version != GST_CCL_MQTT_AUTO || self->is_older || !self->is_reached)
     return FALSE;
@@ -450,8 +450,7 @@ change_version (GstCclMqttConnection * self, gint result, gboolean was_connected
     return FALSE;
   }
   self->is_older = is_unknown;
-  self->n_closed += result == MOSQ_ERR_CONN_LOST;
-  if (!is_unknown && (self->knows_5 || !(is_garbled || self->n_closed >= MAX_CLOSED)))
+  if (!is_unknown && (self->knows_5 || result != MOSQ_ERR_CONN_LOST || ++self->n_closed < MAX_CLOSED))
     return FALSE;
   GST_INFO_OBJECT (self->owner, "%s:%d may not know MQTT 5; trying 3.1.1", self->address.host, self->address.port);
   self->version = MQTT_PROTOCOL_V311;
