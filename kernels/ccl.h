@@ -156,7 +156,8 @@ CclConfig ccl_config_default(void);
 typedef struct CclContext CclContext;
 
 /*
- * Makes a context. It allocates all memory that frames need; nothing is allocated later.
+ * Makes a context. It allocates all memory that frames need. Two things grow later, with CUDA only: memory for holes, when a mask
+ * has more parts of background than fit, and memory for a larger picture.
  *
  * context: receives the new context, owned by the caller: ccl_context_free(); NULL on error. Errors:  ARGUMENT; UNSUPPORTED: no
  * such method, wrong connectivity or features for it, or backend not built; NO_DEVICE; OUT_OF_MEMORY; DEVICE.
@@ -482,10 +483,11 @@ typedef struct CclLabels {
 CclStatus ccl_submit(CclContext *context, const CclMask *mask, const CclFilter *filter, const CclLabels *labels);
 
 /* Waits for the oldest frame submitted and fills the table. ARGUMENT when no frame is waiting. After any other error the frame
- * is gone, and later calls fail as after an error of ccl_submit(). */
+ * is gone, and later calls fail as after an error of ccl_submit(). OUT_OF_MEMORY: memory for holes did not grow. */
 CclStatus ccl_collect(CclContext *context, CclTable *table);
 
-/* True when ccl_collect() would not wait. The exception is a frame that it has to launch again: ccl_context_timeouts(). */
+/* True when ccl_collect() would not wait. The exception is a frame that it has to launch again: after a timeout
+ * (ccl_context_timeouts()), or when memory for holes grows. */
 bool ccl_ready(CclContext *context);
 
 /* ccl_submit() and ccl_collect() in one; no other frame may be in flight. */

@@ -61,8 +61,8 @@ ALWAYS_INLINE void fill_background(CclMapStrip *map, bool wide)
 
 /* What a row of a map is, beside its bits. */
 typedef struct MapBits {
-    uint64_t any, differs; /* it has foreground; it differs from the row above */
-    bool pure;             /* runs of different values do not stand side by side; false: not known */
+    uint64_t differs; /* from the row above */
+    bool pure;        /* runs of different values do not stand side by side; false: not known */
 } MapBits;
 
 /* Pixels of a row, and what of the row above they are compared with. */
@@ -94,7 +94,7 @@ ALWAYS_INLINE uint64_t pack_map_word(const CclMapStrip *map, const MapPixels *p,
 ALWAYS_INLINE MapBits pack_map_row(const CclMapStrip *map, const MapPixels *p, bool wide, uint64_t *bits)
 {
     const uint32_t full = p->width / 64, rest = p->width % 64;
-    MapBits row = { 0, 0, true };
+    MapBits row = { 0, true };
 
     bits[full] = 0;
     for (uint32_t from = 0; from <= full; from += 64) {
@@ -105,12 +105,10 @@ ALWAYS_INLINE MapBits pack_map_row(const CclMapStrip *map, const MapPixels *p, b
             if (wide)
                 fetch_ahead(p->here + ((size_t)w * 64 << wide) + 64);
             inside |= (uint64_t)(pack_map_word(map, p, w, 64, wide, bits) != 0) << (w - from);
-            row.any |= bits[w];
             row.differs |= map->differs[w];
         }
         if (to == full && rest && full - from < 64) {
             inside |= (uint64_t)(pack_map_word(map, p, full, rest, wide, bits) != 0) << (full - from);
-            row.any |= bits[full];
             row.differs |= map->differs[full];
         }
         for (; inside && row.pure; inside &= inside - 1) {

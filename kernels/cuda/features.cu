@@ -8,7 +8,7 @@
  * column of pixels while the label stays the same. Background in between is skipped. Then lanes of a warp with the same label
  * are added up. The rest goes into a small hash table of the block in shared memory, and from there into the component's sums,
  * once per label and block. Until then everything is relative to the block's first pixel and fits 32 bits: at most 8192 pixels
- * with coordinates below 128.
+ * with coordinates below 128, of a label map 16384 below 256.
  */
 #include "map.cuh"
 #include "overlap.cuh"

@@ -101,7 +101,7 @@ CclStatus cuda_reserve_holes(CclContext *context, CudaSlot *slot)
     const CclConfig *const config = &context->config;
     const CclConnectivity other = config->connectivity == CCL_CONNECT_8 ? CCL_CONNECT_4 : CCL_CONNECT_8;
     const uint32_t n = *slot->holes.n, most = ccl_max_components(config->max_width, config->max_height, other);
-    const uint32_t capacity = max(n, min(n + n / 4, most));
+    const uint32_t capacity = max(n, min(max(n + n / 4, test_limit(FIRST_CAPACITY)), most));
     CudaStreamSlot *const stream_slot = stream_slot_of(context, slot);
     cuda_context(context)->generation++;
     CCL_CUDA_TRY(cudaStreamSynchronize(stream_slot->stream)); /* it may have frames of other slots */

@@ -97,7 +97,7 @@ __device__ static uint32_t foreign_corners(const MapPlan &map, const Equals &equ
     return n;
 }
 
-/* Adds some of the pixels from (x, y) on, which belong to one run. to: the root of the run. See runs/shape.cu. */
+/* Adds some of the pixels from (x, y) on, which belong to one run. to: the root of the run. See runs/shape.cuh. */
 template <bool EIGHT>
 __device__ static void add_shape(ShapeRoot to, const MapPlan &map, const Equals &equals, uint32_t pixels, uint32_t x, uint32_t y)
 {

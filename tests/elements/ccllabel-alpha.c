@@ -156,7 +156,7 @@ GST_START_TEST (test_change_while_playing)
     gst_buffer_unref (buffer);
     set_label (harness, "mask-source", i % 2 ? "auto" : "alpha");
   }
-  assert_message (bus, GST_MESSAGE_WARNING, "carries no mask");
+  assert_message (bus, GST_MESSAGE_WARNING, "has no alpha plane");
   assert_no_message (bus, GST_MESSAGE_WARNING);
   drop_bus (harness, bus);
   gst_harness_teardown (harness);

@@ -319,6 +319,8 @@ find_context (GstCclCuda * cuda, gint gpu)
 {
   if (cuda->chosen >= 0 && cuda->shared && get_gpu_of_context (cuda->shared) != gpu)
     gst_clear_object (&cuda->shared);
+  if (!cuda->shared && cuda->chosen >= 0)       /* several elements may leave a failed GPU: they do not ask each other */
+    cuda->shared = gst_ccl_gpus_get_context (gpu);
   if (!cuda->shared)
     ask_for_context (cuda);
   if (!cuda->shared)

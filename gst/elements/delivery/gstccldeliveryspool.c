@@ -13,8 +13,8 @@ GST_DEBUG_CATEGORY_EXTERN (gst_ccl_delivery_debug);
 #define DELETE_TIME (200 * G_TIME_SPAN_MILLISECOND)
 #define RETRY_TIME G_TIME_SPAN_SECOND
 
-/* A group is large when the disk was slow. After this number of lines a push that waits gets `lock`. Who locks a mutex again at
- * once is before those that wait for it. */
+/* A group is large when the disk was slow. After this number of lines a push that waits gets `lock`. A thread that locks it
+ * again at once mostly wins against one that waits. */
 #define MAX_LOCKED 500
 #define PUSH_TIME 100           /* microseconds */
 
@@ -43,7 +43,7 @@ free_entries (GstCclDelivery * self, GQueue * entries)
   g_mutex_lock (&self->lock);
 }
 
-/* After each entry of many, and the `n`th now. */
+/* Called after each of many entries; n: their number so far. */
 static void
 let_push_in (GstCclDelivery * self, guint n, GQueue * to_free)
 {

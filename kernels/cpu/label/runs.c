@@ -323,7 +323,7 @@ static CclStatus open_strip(CclContext *context, const Runs *runs, CclStrip *str
     CCL_TRY(ccl_cpu_memory(context, (words + 1) * 16, (void **)&strip->bridge));
     CCL_TRY(ccl_cpu_memory(context, (n_runs + PADDING) * sizeof(uint16_t), (void **)&strip->other_runs));
     CCL_TRY(ccl_cpu_memory(context, (n_runs + PADDING) * sizeof(uint16_t), (void **)&strip->new_runs));
-    if (context->config.features & CCL_FEATURE_HOLES)
+    if (!runs->is_map && context->config.features & CCL_FEATURE_HOLES)
         CCL_TRY(ccl_cpu_memory(context, 2 * (CCL_MAX_GAP_PAIRS + 2 * n_runs + PADDING) * sizeof(uint32_t),
                                (void **)&strip->gap_pair));
     return ccl_cpu_memory(context, (words * 64 + PADDING) * sizeof(uint32_t), (void **)&strip->label_at);

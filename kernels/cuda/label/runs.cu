@@ -30,10 +30,10 @@
  * device has clusters of blocks, one kernel takes all steps: cluster/block.cuh.
  *
  * Each kernel except the first starts while the one before it ends, then waits for it (programmatic dependent launch, sm_90).
- * Before its wait, no kernel writes. Only measure reads data of other kernels before its wait. solve and join let their
- * successor start before they end. Other kernels do not: blocks that wait for long gather on few multiprocessors. For a frame
- * that is launched alone, number lets its successor start too, but not before solve and join have ended. So measure may read
- * what solve has written.
+ * Before its wait, no kernel writes. Only measure and count_holes read data of other kernels before their wait. solve,
+ * solve_inverse and join let their successor start before they end. Other kernels do not: blocks that wait for long gather on
+ * few multiprocessors. For a frame that is launched alone, number lets its successor start too, but not before solve and join
+ * have ended. So both may read what solve has written.
  */
 #include "cuda/runs/cluster/launch.cuh"
 #include "cuda/runs/launch.cuh"

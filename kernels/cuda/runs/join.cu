@@ -193,7 +193,7 @@ template <typename Jobs> static __global__ void __launch_bounds__(NUMBER_THREADS
 
     wait_for_predecessor();
     if (!Jobs::MANY)
-        let_successor_start(); /* solve and join have ended: measure relies on that */
+        let_successor_start(); /* solve and join have ended: measure and count_holes rely on that */
     if constexpr (Jobs::HAS_INVERSE)
         if (blockIdx.x >= plan.n_chunks) {
             if (blockIdx.z)

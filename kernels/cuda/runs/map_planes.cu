@@ -96,6 +96,7 @@ static size_t lay_out(Plan planes[2], uint8_t *workspace, uint32_t width, uint32
         plan.n_chunks = MAX_CHUNKS;
         plan.chunk_counts = chunk_counts;
         plan.counts = counts;
+        plan.slots = test_limit(SLOTS);
         plan.bits = (uint64_t *)take(n_words * sizeof(uint64_t));
         plan.runs = (uint32_t *)take((size_t)tiles_x * bands * TILE_RUNS * sizeof(uint32_t));
         plan.n_runs = (uint32_t *)take((size_t)tiles_x * bands * sizeof(uint32_t));
