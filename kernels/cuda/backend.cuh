@@ -184,20 +184,20 @@ typedef struct __align__(16) CudaHole
 {
     uint32_t area, area_filled, not_x0, x1, y1;
     uint32_t first;  /* y << 16 | x of the first pixel */
-    uint32_t parent; /* the method's number of the component around it */
+    uint32_t parent; /* the method's number of the component around it; in a label map: its place in the table */
     uint32_t reserved;
 }
 CudaHole;
 
 /* Memory for CCL_FEATURE_HOLES. Device memory of the stream slot: */
 typedef struct CudaHoles {
-    void *workspace;                 /* of the inverse mask: cuda_inverse_workspace_size() bytes; NULL without the feature */
-    GlobalPointer<uint32_t> outside; /* [word]: ranks of the roots in the inverse that touch its border */
-    GlobalPointer<CudaHole> sums;    /* by numbers of components of the inverse, below `capacity` */
+    void *workspace; /* of the inverse mask: cuda_inverse_workspace_size() bytes; of a label map: cuda_map_holes_size() */
+    GlobalPointer<uint32_t> outside; /* [word]: ranks of the roots in the inverse that touch its border; of a map NULL */
+    GlobalPointer<CudaHole> sums;    /* by numbers of components of the inverse, below `capacity`; of a map: of holes */
     uint32_t capacity;               /* of `sums` and `listed` */
     /* Of the slot, in mapped host memory: device addresses. */
-    GlobalPointer<uint32_t> n;     /* number of components of the inverse */
-    GlobalPointer<CclHole> listed; /* area 0: a component is no hole; parent 0: its parent is not in the table */
+    GlobalPointer<uint32_t> n;     /* number of sums that the frame needs */
+    GlobalPointer<CclHole> listed; /* all 0: a component is no hole; parent 0: its parent is not in the table */
 } CudaHoles;
 
 /* CclPicture, for kernels. */
@@ -223,6 +223,7 @@ typedef struct CudaCounts {
 
 /* Of CudaHoles. */
 size_t cuda_inverse_workspace_size(const CclContext *context);
+size_t cuda_map_holes_size(const CclContext *context);
 
 /* CclFrame.slot: what a method launches with. */
 typedef struct CudaFrame {

@@ -321,7 +321,7 @@ extern const CclSchedulerDevice cuda_batch_calls; /* `device` is a CudaEngine */
 /* ---------------------------------------------------------------- hole_rows.cu */
 
 CclStatus cuda_open_holes(CclContext *context, CudaSlot *slot);
-CclStatus cuda_open_inverse(CclContext *context, CudaStreamSlot *stream_slot);
+CclStatus cuda_open_hole_memory(CclContext *context, CudaStreamSlot *stream_slot);
 void cuda_close_holes(CudaSlot *slot);
 /* Whether the memory sufficed for a frame whose kernels have ended. If not, it is made larger for that frame, which has to be
  * launched again. */

@@ -3,6 +3,7 @@
 
 /* The rows of holes: memory, and their order, by parents. Components of the inverse mask come in raster order. */
 #include "context.cuh"
+#include "map.cuh"
 
 /* ---------------------------------------------------------------- memory */
 
@@ -71,13 +72,16 @@ CclStatus cuda_open_holes(CclContext *context, CudaSlot *slot)
     return open_rows(context, slot, test_limit(FIRST_CAPACITY));
 }
 
-CclStatus cuda_open_inverse(CclContext *context, CudaStreamSlot *stream_slot)
+CclStatus cuda_open_hole_memory(CclContext *context, CudaStreamSlot *stream_slot)
 {
     const CclConfig *const config = &context->config;
     CudaHoles *const holes = &stream_slot->holes;
     const size_t n_words = (size_t)(config->max_width + 255) / 256 * 4 * config->max_height;
-    CCL_TRY(cuda_device_alloc(context, &holes->workspace, cuda_inverse_workspace_size(context), true));
-    CCL_TRY(cuda_device_alloc(context, (void **)&holes->outside.pointer, n_words * sizeof(uint32_t), false));
+    const bool is_map = cuda_takes_maps(context);
+    const size_t size = is_map ? cuda_map_holes_size(context) : cuda_inverse_workspace_size(context);
+    CCL_TRY(cuda_device_alloc(context, &holes->workspace, size, true));
+    if (!is_map)
+        CCL_TRY(cuda_device_alloc(context, (void **)&holes->outside.pointer, n_words * sizeof(uint32_t), false));
     return cuda_open_hole_sums(context, stream_slot, test_limit(FIRST_CAPACITY));
 }
 
@@ -100,7 +104,8 @@ CclStatus cuda_reserve_holes(CclContext *context, CudaSlot *slot)
 {
     const CclConfig *const config = &context->config;
     const CclConnectivity other = config->connectivity == CCL_CONNECT_8 ? CCL_CONNECT_4 : CCL_CONNECT_8;
-    const uint32_t n = *slot->holes.n, most = ccl_max_components(config->max_width, config->max_height, other);
+    const uint32_t width = config->max_width, height = config->max_height, n = *slot->holes.n;
+    const uint32_t most = cuda_takes_maps(context) ? width * height : ccl_max_components(width, height, other);
     const uint32_t capacity = max(n, min(max(n + n / 4, test_limit(FIRST_CAPACITY)), most));
     CudaStreamSlot *const stream_slot = stream_slot_of(context, slot);
     cuda_context(context)->generation++;

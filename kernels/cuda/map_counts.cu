@@ -6,6 +6,7 @@
  *
  *     places     runs -> places of their components in the table
  *     shape      each pixel is compared with its neighbours
+ *     holes      map_holes.cu
  *     planes     runs -> masks, for hull and intensity: runs/map_planes.cu
  */
 #include "map.cuh"
@@ -179,5 +180,7 @@ CclStatus count_map_features(const CclContext *context, CudaFrame *frame, const 
     if (frame->counts.shape)
         CCL_TRY(context->config.connectivity == CCL_CONNECT_8 ? count_shape<true>(context, frame, plan)
                                                               : count_shape<false>(context, frame, plan));
-    return launch_map_planes(frame, plan, context->capacity);
+    if (context->config.features & CCL_FEATURE_HOLES)
+        CCL_TRY(find_map_holes(context, frame, plan));
+    return plan.planes ? launch_map_planes(frame, plan, context->capacity) : CCL_OK;
 }

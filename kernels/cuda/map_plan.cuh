@@ -26,7 +26,7 @@ typedef struct MapPlan {
     uint64_t *foreground, *starts; /* [word]; starts: of runs */
     uint16_t *first_runs;          /* [word]: its first run among those of the tile */
     uint32_t *places;              /* [tile][run]: of its component in the table; past the table's end if it is not there */
-    uint8_t *planes;               /* map_planes_size() bytes */
+    uint8_t *planes;               /* map_planes_size() bytes; NULL with no features but holes */
 } MapPlan;
 
 static inline uint32_t map_row_words(uint32_t width)

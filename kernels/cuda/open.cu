@@ -114,7 +114,7 @@ static CclStatus open_stream_slot_counts(CclContext *context, CudaStreamSlot *st
                                   true));
     if (context->config.features & CCL_FEATURE_HULL)
         CCL_TRY(open_hulls(context, &stream_slot->hulls));
-    return context->config.features & CCL_FEATURE_HOLES ? cuda_open_inverse(context, stream_slot) : CCL_OK;
+    return context->config.features & CCL_FEATURE_HOLES ? cuda_open_hole_memory(context, stream_slot) : CCL_OK;
 }
 
 static CclStatus open_intensity(CclContext *context, CudaSlot *slot, CclFrame *ccl_frame)

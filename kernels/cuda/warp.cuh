@@ -29,4 +29,17 @@ __device__ static inline uint32_t warp_min(uint32_t value)
 #endif
 }
 
+/* Sum over the lanes up to this one, inclusive. */
+__device__ static inline uint32_t warp_scan(uint32_t value)
+{
+    const uint32_t lane = threadIdx.x % 32;
+#pragma unroll
+    for (uint32_t i = 1; i < 32; i *= 2) {
+        const uint32_t other = __shfl_up_sync(~0u, value, i);
+        if (lane >= i)
+            value += other;
+    }
+    return value;
+}
+
 #endif

@@ -57,7 +57,7 @@ const CclAlgorithm ccl_cuda_uf = {
     .bytes_per_pixel = 4,
     .first_pixel_roots = true,
     .takes_maps = true,
-    .map_features = CCL_FEATURE_SHAPE | CCL_FEATURE_HULL | CCL_FEATURE_INTENSITY,
+    .map_features = CCL_FEATURE_SHAPE | CCL_FEATURE_HULL | CCL_FEATURE_HOLES | CCL_FEATURE_INTENSITY,
     .workspace_size = workspace_size,
     .label = label_with_parents<label<false>, label<true>>,
 };

@@ -19,11 +19,11 @@
  * Most of the inverse is outside. Its runs end at a mark: otherwise thousands of threads would add to the sums of one component.
  * All this is done before measure, which may overwrite the list of runs with labels.
  */
+#include "cuda/hole_list.cuh"
 #include "cuda/runs/counts.cuh"
 #include "cuda/runs/lookup.cuh"
 
-#define NONE      ~0u
-#define ROW_WORDS (sizeof(CclHole) / sizeof(uint32_t))
+#define NONE ~0u
 
 /* The hole of a run, and its first pixel. id: NONE if it is outside, or has no sums. */
 typedef struct Hole {
@@ -221,32 +221,10 @@ static __global__ void __launch_bounds__(COUNT_THREADS)
 
 /* ---------------------------------------------------------------- list */
 
-/* The sums of a hole, as a row; clears them. Other components have none. */
-__device__ static inline CclHole take_row(const CountTile &mask, CudaHole *from)
-{
-    const uint4 *const halves = (const uint4 *)from;
-    const uint4 low = __ldcg(&halves[0]), high = __ldcg(&halves[1]);
-    if (!low.x)
-        return CclHole{};
-    ((uint4 *)from)[0] = ((uint4 *)from)[1] = make_uint4(0, 0, 0, 0);
-    const uint32_t first = high.y, number = high.z;
-    const uint32_t place = place_of(mask, mask.bases[number >> 17 & (MAX_CHUNKS - 1)] + (number & 0x1ffff));
-    return CclHole{ place < mask.plan.capacity ? place + 1 : 0,
-                    low.x,
-                    low.y,
-                    (uint16_t)~low.z,
-                    (uint16_t)(first >> 16),
-                    (uint16_t)low.w,
-                    (uint16_t)high.x,
-                    (uint16_t)first,
-                    0 };
-}
-
-/* Through shared memory, because stores to host memory are quick in whole lines only. */
 static __global__ void __launch_bounds__(COUNT_THREADS)
     list_holes(const __grid_constant__ WithInverse jobs, const __grid_constant__ CudaHoles holes, const bool filtered)
 {
-    __shared__ uint32_t bases[MAX_CHUNKS], rows[COUNT_THREADS * ROW_WORDS];
+    __shared__ uint32_t bases[MAX_CHUNKS];
     const Plan &mask = jobs.jobs[0].plan;
     wait_for_predecessor();
     const uint32_t n_found = scan_chunks<PASS_KEPT, COUNT_THREADS>(jobs.jobs[1].plan, bases), n = min(n_found, holes.capacity);
@@ -256,16 +234,10 @@ static __global__ void __launch_bounds__(COUNT_THREADS)
         return;
     scan_chunks<PASS_KEPT, COUNT_THREADS>(mask, bases); /* ends with a barrier */
     const CountTile tile = { mask, bases, NULL, false, filtered };
-    uint32_t *const listed = (uint32_t *)(CclHole *)holes.listed;
-    for (uint32_t first = blockIdx.x * COUNT_THREADS; first < n; first += gridDim.x * COUNT_THREADS) {
-        const uint32_t n_rows = min(n - first, COUNT_THREADS);
-        if (threadIdx.x < n_rows)
-            ((CclHole *)rows)[threadIdx.x] = take_row(tile, &holes.sums[first + threadIdx.x]);
-        __syncthreads();
-        for (uint32_t i = threadIdx.x; i < n_rows * ROW_WORDS; i += COUNT_THREADS)
-            listed[first * ROW_WORDS + i] = rows[i];
-        __syncthreads();
-    }
+    list_rows<COUNT_THREADS>(holes, n, [&](uint32_t number) {
+        const uint32_t place = place_of(tile, bases[number >> 17 & (MAX_CHUNKS - 1)] + (number & 0x1ffff));
+        return place < mask.capacity ? place + 1 : 0;
+    });
 }
 
 /* ---------------------------------------------------------------- launch */
@@ -273,7 +245,7 @@ static __global__ void __launch_bounds__(COUNT_THREADS)
 CclStatus launch_count_holes(CudaFrame *frame, const WithInverse &jobs, dim3 grid, bool filtered)
 {
     const CudaHoles *const holes = &frame->counts.holes;
-    const dim3 few(max(1u, min(blocks_for(holes->capacity, COUNT_THREADS), 128u)));
     CCL_TRY(cuda_launch(frame, "holes", CUDA_OVERLAP, count_holes, { grid, COUNT_THREADS, 0 }, jobs, *holes));
-    return cuda_launch(frame, "list", CUDA_OVERLAP, list_holes, { few, COUNT_THREADS, 0 }, jobs, *holes, filtered);
+    return cuda_launch(frame, "list", CUDA_OVERLAP, list_holes, { list_grid(holes, COUNT_THREADS), COUNT_THREADS, 0 },
+                       jobs, *holes, filtered);
 }

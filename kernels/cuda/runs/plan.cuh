@@ -222,19 +222,6 @@ __device__ static inline uint32_t last_rank(uint64_t bits)
     return __popcll(starts_of(bits)) - 1;
 }
 
-/* Sum over the lanes up to this one, inclusive. */
-__device__ static inline uint32_t warp_scan(uint32_t value)
-{
-    const uint32_t lane = threadIdx.x % 32;
-#pragma unroll
-    for (uint32_t i = 1; i < 32; i *= 2) {
-        const uint32_t other = __shfl_up_sync(~0u, value, i);
-        if (lane >= i)
-            value += other;
-    }
-    return value;
-}
-
 /* Sum over the threads before this one; *total: over the block, of at most THREADS. Called once per kernel, or with a barrier
  * between the calls. */
 template <uint32_t THREADS>
