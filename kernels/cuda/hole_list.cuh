@@ -17,15 +17,8 @@ template <typename LabelOf> __device__ static inline CclHole take_hole(CudaHole 
     if (!low.y)
         return CclHole{};
     ((uint4 *)from)[0] = ((uint4 *)from)[1] = make_uint4(0, 0, 0, 0);
-    return CclHole{ label_of(high.z),
-                    low.x,
-                    low.y,
-                    (uint16_t)~low.z,
-                    (uint16_t)(high.y >> 16),
-                    (uint16_t)low.w,
-                    (uint16_t)high.x,
-                    (uint16_t)high.y,
-                    0 };
+    return CclHole{ label_of(high.z), low.x, low.y, (uint16_t)~low.z, (uint16_t)(high.y >> 16), (uint16_t)low.w, (uint16_t)high.x,
+                    (uint16_t)high.y, 0 };
 }
 
 /* Lists the first n holes, by all blocks of the grid. Through shared memory, because stores to host memory are quick in whole

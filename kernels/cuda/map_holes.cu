@@ -51,10 +51,10 @@ typedef struct MapGaps {
     uint32_t *counters; /* lines, `large`, gaps: how many */
     uint32_t *lines;    /* [line]: number of gaps << 16 | end of the last run */
     uint32_t *starts;   /* [line]: its first gap */
-    uint32_t *ranks;    /* [tile][run]: rank in its line << 16 | start, of the gap that ends at the run; NONE: no gap ends there */
-    uint16_t *n_before; /* [word]: pixels of the foreground before it in its row */
-    uint32_t *gaps;     /* [gap]: start << 16 | end */
-    uint64_t *roots;    /* bit by bit: gaps that are roots */
+    uint32_t *ranks; /* [tile][run]: rank in its line << 16 | start, of the gap that ends at the run; NONE: no gap ends there */
+    uint16_t *n_before;  /* [word]: pixels of the foreground before it in its row */
+    uint32_t *gaps;      /* [gap]: start << 16 | end */
+    uint64_t *roots;     /* bit by bit: gaps that are roots */
     StageBuffers stages; /* root_state: parents */
 } MapGaps;
 
@@ -227,13 +227,12 @@ __global__ __launch_bounds__(THREADS) static void map_starts(const __grid_consta
 typedef struct Gap {
     uint32_t node, line, place;
     uint32_t start, end, y;
-    bool is_left;          /* of the component in its row */
+    bool is_left;           /* of the component in its row */
     bool in_first, in_last; /* row of the component */
 } Gap;
 
 /* Calls visit() for the gaps of a tile. */
-template <typename Visit>
-__device__ static inline void visit_gaps(const MapPlan &map, const MapGaps &gaps, Visit visit)
+template <typename Visit> __device__ static inline void visit_gaps(const MapPlan &map, const MapGaps &gaps, Visit visit)
 {
     const size_t first = (size_t)(blockIdx.y * map.tiles_x + blockIdx.x) * MAP_PIXELS;
     const uint32_t n_runs = map.n_runs[blockIdx.y * map.tiles_x + blockIdx.x];
@@ -441,9 +440,10 @@ CclStatus find_map_holes(const CclContext *context, CudaFrame *frame, const MapP
     const dim3 few(min(blocks_for(capacity, THREADS), 128u)), large(min(blocks_for(capacity, warps), 128u));
 
     CCL_TRY(cuda_launch(frame, "heights", CUDA_OVERLAP, map_heights, tiles, map, gaps, capacity));
-    CCL_TRY(cuda_launch(frame, "lines", CUDA_OVERLAP, map_lines, { few, THREADS, 0 }, gaps, capacity, map.row_words * map.height));
-    CCL_TRY(cuda_launch(frame, "ranks", CUDA_OVERLAP, map_ranks, { blocks_for(map.height, warps), THREADS, 0 }, map, gaps,
-                        capacity));
+    CCL_TRY(
+        cuda_launch(frame, "lines", CUDA_OVERLAP, map_lines, { few, THREADS, 0 }, gaps, capacity, map.row_words * map.height));
+    CCL_TRY(
+        cuda_launch(frame, "ranks", CUDA_OVERLAP, map_ranks, { blocks_for(map.height, warps), THREADS, 0 }, map, gaps, capacity));
     CCL_TRY(cuda_launch(frame, "starts", CUDA_OVERLAP, map_starts, { large, THREADS, 0 }, gaps));
     CCL_TRY(cuda_launch(frame, "gaps", CUDA_OVERLAP, map_gaps, tiles, map, gaps));
     CCL_TRY(cuda_launch(frame, "join", CUDA_OVERLAP, map_join_gaps, tiles, map, nodes, gaps, eight));

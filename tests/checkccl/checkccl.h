@@ -201,6 +201,7 @@ void check_intensity(Session *session);
 void check_selection(Session *session);
 void check_maps(Session *session);
 void check_short_maps(Session *session);  /* part of it */
+void check_many_maps(Session *session);   /* part of it */
 void check_volume_maps(Session *session); /* part of it */
 void check_contour(Session *session);
 void check_blend(Session *session);

@@ -125,6 +125,11 @@ static void check_images(Session *session)
     for (uint32_t size = 1; size < 90; size += 11)
         for (uint32_t ring = 1; ring < 4; ring++)
             check_group_image(session, &group, draw_nested(size, ring), "nested squares");
+    for (unsigned i = 0; i < (session->quick ? 40 : 1000); i++) {
+        const uint32_t width = 1 + random_below(&session->random, 150), height = 1 + random_below(&session->random, 60);
+        Image image = image_nested(width, height, 2, 8, &session->random); /* holes in islands in holes, four times */
+        check_group_image(session, &group, image, "nested boxes");
+    }
 }
 
 /* ---------------------------------------------------------------- known images */

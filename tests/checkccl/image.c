@@ -117,6 +117,47 @@ Image image_noise(uint32_t width, uint32_t height, double density, uint32_t gran
     return out;
 }
 
+/* [x0, x1) x [y0, y1) */
+typedef struct Box {
+    uint32_t x0, y0, x1, y1;
+} Box;
+
+/* Some part of [from, to). */
+static void shrink(uint32_t *from, uint32_t *to, Random *random)
+{
+    const uint32_t length = *to - *from;
+    *from += random_below(random, length);
+    *to = *from + 1 + random_below(random, *to - *from);
+}
+
+/* Inside a box the first one leaves a frame. Others are anywhere. */
+static void draw_nested(const Image *image, Box box, uint32_t n_values, unsigned depth, Random *random)
+{
+    const uint8_t value = *image_at(image, box.x0, box.y0);
+    const uint32_t frame = 1 + random_below(random, 3), n_boxes = 1 + random_below(random, 3);
+    for (uint32_t i = 0; i < n_boxes && depth && box.x1 - box.x0 > 2 * frame && box.y1 - box.y0 > 2 * frame; i++) {
+        Box inner = { box.x0 + frame, box.y0 + frame, box.x1 - frame, box.y1 - frame };
+        if (i) {
+            shrink(&inner.x0, &inner.x1, random);
+            shrink(&inner.y0, &inner.y1, random);
+        }
+        const uint8_t other = (uint8_t)((value + 1 + random_below(random, n_values - 1)) % n_values);
+        for (uint32_t y = inner.y0; y < inner.y1; y++)
+            memset(image_at(image, inner.x0, y), other, inner.x1 - inner.x0);
+        draw_nested(image, inner, n_values, depth - 1, random);
+        if (random_below(random, 2)) /* touches at a corner */
+            *image_at(image, inner.x1 - 1, inner.y1 - 1) = value;
+    }
+}
+
+Image image_nested(uint32_t width, uint32_t height, uint32_t n_values, unsigned depth, Random *random)
+{
+    Image out = image_new(width, height);
+    memset(out.pixels, (int)random_below(random, n_values), (size_t)width * height);
+    draw_nested(&out, (Box){ 0, 0, width, height }, n_values, depth, random);
+    return out;
+}
+
 void image_set_bits(Image *image, uint64_t bits)
 {
     for (size_t i = 0; i < (size_t)image->width * image->height; i++)

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Binary test images, and the random numbers they are made from. */
+/* Test images, mostly binary, and the random numbers they are made from. */
 #ifndef CHECKCCL_IMAGE_H
 #define CHECKCCL_IMAGE_H
 
@@ -58,6 +58,9 @@ Image image_crop(const Image *image, uint32_t x, uint32_t y, uint32_t width, uin
 
 /* granularity x granularity blocks, each set with this density (percent). */
 Image image_noise(uint32_t width, uint32_t height, double density, uint32_t granularity, Random *random);
+
+/* Boxes in boxes, `depth` deep where they fit, with values from 0 to n_values - 1: each differs from the box around it. */
+Image image_nested(uint32_t width, uint32_t height, uint32_t n_values, unsigned depth, Random *random);
 
 /* The pixels of a small image from the low bits of a number, bit 0 first. */
 void image_set_bits(Image *image, uint64_t bits);

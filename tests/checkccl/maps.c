@@ -587,8 +587,7 @@ void check_maps(Session *session)
     judge_small(session, 3, 3, 1);
     judge_small(session, 8, 1, 2);
     judge_small(session, 1, 8, 1);
-    if (!session->quick)
-        judge_small(session, 5, 2, 1);
+    judge_small(session, 5, session->quick ? 1 : 2, 1);
     judge_kinds(session);
     judge_random(session);
     for (unsigned i = 0; i < 24; i++)
@@ -596,5 +595,6 @@ void check_maps(Session *session)
     for (unsigned i = 0; i < 12; i++)
         judge_measures(session, i);
     check_short_maps(session);
+    check_many_maps(session);
     check_volume_maps(session);
 }

@@ -246,6 +246,6 @@ CclStatus launch_count_holes(CudaFrame *frame, const WithInverse &jobs, dim3 gri
 {
     const CudaHoles *const holes = &frame->counts.holes;
     CCL_TRY(cuda_launch(frame, "holes", CUDA_OVERLAP, count_holes, { grid, COUNT_THREADS, 0 }, jobs, *holes));
-    return cuda_launch(frame, "list", CUDA_OVERLAP, list_holes, { list_grid(holes, COUNT_THREADS), COUNT_THREADS, 0 },
-                       jobs, *holes, filtered);
+    return cuda_launch(frame, "list", CUDA_OVERLAP, list_holes, { list_grid(holes, COUNT_THREADS), COUNT_THREADS, 0 }, jobs,
+                       *holes, filtered);
 }
