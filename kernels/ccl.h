@@ -157,7 +157,7 @@ typedef struct CclContext CclContext;
 
 /*
  * Makes a context. It allocates all memory that frames need. Two things grow later, with CUDA only: memory for holes, when a mask
- * has more parts of background than fit, and memory for a larger picture.
+ * has more parts of background than fit, or a label map more holes, and memory for a larger picture.
  *
  * context: receives the new context, owned by the caller: ccl_context_free(); NULL on error. Errors:  ARGUMENT; UNSUPPORTED: no
  * such method, wrong connectivity or features for it, or backend not built; NO_DEVICE; OUT_OF_MEMORY; DEVICE.
