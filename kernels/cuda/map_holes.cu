@@ -51,7 +51,7 @@ typedef struct MapGaps {
     uint32_t *counters; /* lines, `large`, gaps: how many */
     uint32_t *lines;    /* [line]: number of gaps << 16 | end of the last run */
     uint32_t *starts;   /* [line]: its first gap */
-    uint32_t *ranks; /* [tile][run]: rank in its line << 16 | start, of the gap that ends at the run; NONE: no gap ends there */
+    uint32_t *ranks;     /* [tile][run]: of the gap that ends at the run: rank in its line << 16 | start; or NONE */
     uint16_t *n_before;  /* [word]: pixels of the foreground before it in its row */
     uint32_t *gaps;      /* [gap]: start << 16 | end */
     uint64_t *roots;     /* bit by bit: gaps that are roots */
@@ -295,7 +295,8 @@ __device__ static inline uint32_t first_gap(const uint32_t *gaps, uint32_t n, ui
     return first;
 }
 
-/* Unites a gap with those of the row above, and with the outside. nodes: the gaps as a map, for union-find. eight: of the runs. */
+/* Unites a gap with those of the row above, and with the outside. nodes: the gaps, as a map whose roots number_from_roots()
+ * counts. eight: of the runs. */
 __device__ static inline void join_gap(const MapPlan &nodes, const MapGaps &gaps, const Gap &gap, uint32_t eight)
 {
     bool is_outside = false;

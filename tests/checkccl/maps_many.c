@@ -101,11 +101,11 @@ static void judge_round(Session *session, const Round *round)
             Subject *const subject = &session->subjects[s];
             if (!contexts[s] || subject->muted || (subject->config.backend != CCL_BACKEND_CUDA && (s + i) % 8))
                 continue;
-            subject->muted =
-                !check(session,
-                       known && ccl_analyze(contexts[s], &mask, &filter, NULL, &table) == CCL_OK && same_tables(&expected, &table),
-                       "%s: label map %u of many, %ux%u, background %u, area from %u on", subject->name, i, mask.width, mask.height,
-                       round->background, (unsigned)filter.min_area);
+            subject->muted = !check(session,
+                                    known && ccl_analyze(contexts[s], &mask, &filter, NULL, &table) == CCL_OK &&
+                                        same_tables(&expected, &table),
+                                    "%s: label map %u of many, %ux%u, background %u, area from %u on", subject->name, i,
+                                    mask.width, mask.height, round->background, (unsigned)filter.min_area);
         }
         image_free(&image);
     }

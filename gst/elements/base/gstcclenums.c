@@ -60,8 +60,6 @@ register_features (void)
     values[i] = features[i].value;
     if (is_of_cpu_only (features[i].core, CCL_FOREGROUND_THRESHOLD))
       values[i].value_name = g_strconcat (values[i].value_name, " (CPU)", NULL);
-    else if (is_of_cpu_only (features[i].core, CCL_FOREGROUND_EQUAL))
-      values[i].value_name = g_strconcat (values[i].value_name, " (label maps: CPU)", NULL);
   }
   return g_flags_register_static ("GstCclFeatures", values);
 }

@@ -444,8 +444,7 @@ install_list_properties (void)
   properties[PROP_FEATURES] =
       g_param_spec_flags ("features", "Features",
       "Groups of measures of each blob, in GstCclBlobMeta. basic is always there. A group marked (CPU) takes the CPU, "
-      "whatever backend says, and one marked (label maps: CPU) does with foreground=equal", GST_TYPE_CCL_FEATURES,
-      GST_CCL_FEATURES_BASIC, GST_CCL_PARAM_PLAYING);
+      "whatever backend says", GST_TYPE_CCL_FEATURES, GST_CCL_FEATURES_BASIC, GST_CCL_PARAM_PLAYING);
   properties[PROP_CONTOURS] =
       g_param_spec_boolean ("contours", "Contours",
       "Trace the outer contour of each listed blob, as a polygon in GstCclBlobMeta (JSON: polygon). The CPU traces it, "
