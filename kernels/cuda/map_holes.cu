@@ -44,13 +44,13 @@ enum { N_LINES, N_LARGE, N_GAPS, N_COUNTERS };
 
 /* The memory. A place is that of a component in the table. */
 typedef struct MapGaps {
-    uint32_t *y1;       /* [place]: all zero between frames */
-    uint16_t *y0;       /* [place] */
-    MapRows *rows;      /* [place] */
-    uint32_t *large;    /* places of components with lines, in any order */
-    uint32_t *counters; /* lines, `large`, gaps: how many */
-    uint32_t *lines;    /* [line]: number of gaps << 16 | end of the last run */
-    uint32_t *starts;   /* [line]: its first gap */
+    uint32_t *y1;        /* [place]: all zero between frames */
+    uint16_t *y0;        /* [place] */
+    MapRows *rows;       /* [place] */
+    uint32_t *large;     /* places of components with lines, in any order */
+    uint32_t *counters;  /* lines, `large`, gaps: how many */
+    uint32_t *lines;     /* [line]: number of gaps << 16 | end of the last run */
+    uint32_t *starts;    /* [line]: its first gap */
     uint32_t *ranks;     /* [tile][run]: of the gap that ends at the run: rank in its line << 16 | start; or NONE */
     uint16_t *n_before;  /* [word]: pixels of the foreground before it in its row */
     uint32_t *gaps;      /* [gap]: start << 16 | end */

@@ -50,6 +50,7 @@ typedef struct Trial {
     bool timing, shared;
     CclMotionMethod method; /* of the motion detector; FEEDBACK with chroma */
     unsigned features;
+    bool is_map; /* as a label map of two values the picture gives the same */
 } Trial;
 
 typedef enum Result { RIGHT, WRONG, FAILED, NO_MASK /* ccl_pinned_alloc() said NULL */ } Result;
@@ -104,6 +105,7 @@ static Result label(const Trial *trial, CclStatus *status)
     config.timing = trial->timing;
     config.shared = trial->shared;
     config.features = trial->features;
+    config.foreground = trial->is_map ? CCL_FOREGROUND_EQUAL : CCL_FOREGROUND_THRESHOLD;
     *status = ccl_context_new(&config, &context);
     if (*status != CCL_OK)
         return context ? WRONG : FAILED;
@@ -224,17 +226,20 @@ static void expect(const char *algorithm, unsigned connectivity)
 int main(int argc, char **argv)
 {
     static const Trial trials[] = {
-        { "runs", CCL_BACKEND_CUDA, "runs", CCL_MEMORY_HOST, false, false, CCL_MOTION_MOG2, 0 },
-        { "runs, pinned memory", CCL_BACKEND_CUDA, "runs", CCL_MEMORY_PINNED, false, false, CCL_MOTION_MOG2, 0 },
-        { "runs, pinned memory, engine", CCL_BACKEND_CUDA, "runs", CCL_MEMORY_PINNED, false, true, CCL_MOTION_MOG2, 0 },
-        { "runs, pinned memory, timed", CCL_BACKEND_CUDA, "runs", CCL_MEMORY_PINNED, true, false, CCL_MOTION_MOG2, 0 },
-        { "runs, intensity", CCL_BACKEND_CUDA, "runs", CCL_MEMORY_HOST, false, false, CCL_MOTION_MOG2, CCL_FEATURE_INTENSITY },
+        { "runs", CCL_BACKEND_CUDA, "runs", CCL_MEMORY_HOST, false, false, CCL_MOTION_MOG2, 0, false },
+        { "runs, pinned memory", CCL_BACKEND_CUDA, "runs", CCL_MEMORY_PINNED, false, false, CCL_MOTION_MOG2, 0, false },
+        { "runs, pinned memory, engine", CCL_BACKEND_CUDA, "runs", CCL_MEMORY_PINNED, false, true, CCL_MOTION_MOG2, 0, false },
+        { "runs, pinned memory, timed", CCL_BACKEND_CUDA, "runs", CCL_MEMORY_PINNED, true, false, CCL_MOTION_MOG2, 0, false },
+        { "runs, intensity", CCL_BACKEND_CUDA, "runs", CCL_MEMORY_HOST, false, false, CCL_MOTION_MOG2, CCL_FEATURE_INTENSITY,
+          false },
         { "runs, hull and holes", CCL_BACKEND_CUDA, "runs", CCL_MEMORY_HOST, false, false, CCL_MOTION_MOG2,
-          CCL_FEATURE_HULL | CCL_FEATURE_HOLES },
-        { "bke", CCL_BACKEND_CUDA, "bke", CCL_MEMORY_PINNED, false, false, CCL_MOTION_MOG2, 0 },
-        { "ha4", CCL_BACKEND_CUDA, "ha4", CCL_MEMORY_HOST, false, false, CCL_MOTION_MOG2, 0 },
-        { "motion", CCL_BACKEND_CUDA, NULL, CCL_MEMORY_HOST, true, false, CCL_MOTION_MOG2, 0 },
-        { "motion, feedback", CCL_BACKEND_CUDA, NULL, CCL_MEMORY_HOST, true, false, CCL_MOTION_FEEDBACK, 0 },
+          CCL_FEATURE_HULL | CCL_FEATURE_HOLES, false },
+        { "uf, hull and holes of a map", CCL_BACKEND_CUDA, "uf", CCL_MEMORY_HOST, false, false, CCL_MOTION_MOG2,
+          CCL_FEATURE_HULL | CCL_FEATURE_HOLES, true },
+        { "bke", CCL_BACKEND_CUDA, "bke", CCL_MEMORY_PINNED, false, false, CCL_MOTION_MOG2, 0, false },
+        { "ha4", CCL_BACKEND_CUDA, "ha4", CCL_MEMORY_HOST, false, false, CCL_MOTION_MOG2, 0, false },
+        { "motion", CCL_BACKEND_CUDA, NULL, CCL_MEMORY_HOST, true, false, CCL_MOTION_MOG2, 0, false },
+        { "motion, feedback", CCL_BACKEND_CUDA, NULL, CCL_MEMORY_HOST, true, false, CCL_MOTION_FEEDBACK, 0, false },
     };
     draw_picture();
     for (unsigned i = 0; i < sizeof trials / sizeof *trials; i++) {
