@@ -6,6 +6,7 @@
 
 #include "map_pixels.cuh"
 #include "overlap.cuh"
+#include "union_find.cuh"
 
 static const unsigned LANES = MAP_WIDTH / MAP_EACH; /* of a row */
 static const unsigned THREADS = MAP_HEIGHT * LANES;
@@ -259,33 +260,10 @@ __global__ __launch_bounds__(THREADS) static void map_tiles(const __grid_constan
 
 /* ---------------------------------------------------------------- seams */
 
-/* Unites two nodes: climbs from both at once and shortens their paths, or hooks the larger root under the smaller. Other
- * threads may do the same: a thread that lowers a slot unites what was there. So no link is lost when a slot is overwritten. */
 __device__ static void unite_nodes(const MapPlan &plan, uint32_t a, uint32_t b)
 {
-    uint32_t *const parents = plan.parents;
-    uint32_t up_a = __ldcg(&parents[a]), up_b = __ldcg(&parents[b]);
-    while (up_a != up_b) {
-        const uint32_t next_a = __ldcg(&parents[up_a]), next_b = __ldcg(&parents[up_b]);
-        if (next_a != up_a || next_b != up_b) {
-            if (next_a != up_a)
-                __stcg(&parents[a], next_a);
-            if (next_b != up_b)
-                __stcg(&parents[b], next_b);
-            up_a = next_a;
-            up_b = next_b;
-            continue;
-        }
-        const uint32_t larger = max(up_a, up_b), smaller = min(up_a, up_b);
-        const uint32_t old = atomicMin(&parents[larger], smaller);
-        if (old == larger) {
-            atomicAnd((uint32_t *)plan.roots + larger / 32, ~(1u << larger % 32));
-            return;
-        }
-        a = larger;
-        b = up_b = smaller;
-        up_a = old;
-    }
+    unite_shortening(plan.parents, a, b,
+                     [&](uint32_t larger, uint32_t) { atomicAnd((uint32_t *)plan.roots + larger / 32, ~(1u << larger % 32)); });
 }
 
 /* A pixel at the first side of its tile. A seam goes along x above the tile, along y to its left. Pixels along it are in

@@ -69,4 +69,34 @@ template <typename Parents> __device__ static inline void unite(Parents parents,
     }
 }
 
+/* The same for long paths in global memory: climbs from both nodes at once, so that two loads are in flight, and shortens their
+ * paths. Other threads may do the same: a thread that lowers a slot unites what was there. So no link is lost when a slot is
+ * overwritten. Calls hooked(larger, smaller) for the roots, unless another thread has united them. */
+template <typename Hooked>
+__device__ static inline void unite_shortening(uint32_t *parents, uint32_t a, uint32_t b, Hooked hooked)
+{
+    uint32_t up_a = __ldcg(&parents[a]), up_b = __ldcg(&parents[b]);
+    while (up_a != up_b) {
+        const uint32_t next_a = __ldcg(&parents[up_a]), next_b = __ldcg(&parents[up_b]);
+        if (next_a != up_a || next_b != up_b) {
+            if (next_a != up_a)
+                __stcg(&parents[a], next_a);
+            if (next_b != up_b)
+                __stcg(&parents[b], next_b);
+            up_a = next_a;
+            up_b = next_b;
+            continue;
+        }
+        const uint32_t larger = max(up_a, up_b), smaller = min(up_a, up_b);
+        const uint32_t old = atomicMin(&parents[larger], smaller);
+        if (old == larger) {
+            hooked(larger, smaller);
+            return;
+        }
+        a = larger;
+        b = up_b = smaller;
+        up_a = old;
+    }
+}
+
 #endif

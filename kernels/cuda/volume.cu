@@ -4,7 +4,8 @@
 /*
  * The CUDA backend for volumes: the stack, and the stages before and after a method; see volume.cuh.
  *
- *     add        one mask onto the stack: bits or pixels -> 0 and 1. It waits, so that the caller may reuse the mask
+ *     add        one mask onto the stack: bits or pixels -> 0 and 1, of label maps values. It waits, so that the caller may
+ *                reuse the mask
  *     label()    stack -> provisional labels
  *     number     as for masks: root -> label in raster order of first voxels
  *     measure    voxels are summed per component, for those that have a record
@@ -14,6 +15,7 @@
  * The label image stays as the method left it: looking up goes from a voxel to its root to its label.
  */
 #include "context.cuh"
+#include "map.cuh"
 #include "volume.cuh"
 #include "warp.cuh"
 
@@ -78,7 +80,8 @@ CclStatus cuda_volume_open(CclContext *context)
     CCL_TRY(cuda_pinned_alloc(context, &context->volume.impl, sizeof *volume));
     volume = impl(context);
     *volume = CudaVolume{};
-    volume->pitch = (config->max_width + 127) / 128 * 128;
+    volume->pitch = cuda_mask_pitch(cuda_takes_maps(context) ? 2 * config->max_width : config->max_width);
+    context->volume.class_ids = context->frames[0].class_ids;
     stages = &volume->stages;
     stages->n_chunks = blocks_for(n_voxels, NUMBER_CHUNK);
     const size_t stack_size = volume->pitch * config->max_height * config->volume;
@@ -114,16 +117,28 @@ __global__ static void from_bits(const uint64_t *bits, uint32_t words, Plane pla
         plane.to[y * plane.pitch + x] = bits[(size_t)y * words + x / 64] >> x % 64 & 1;
 }
 
-/* Reads pixels byte by byte, from any address. */
+/* Reads it byte by byte, at any address. */
+__device__ static uint32_t pixel_value(const uint8_t *pixels, size_t stride, uint32_t pixel_size, uint32_t x, uint32_t y)
+{
+    const uint8_t *const p = pixels + y * stride + (size_t)x * pixel_size;
+    return pixel_size == 2 ? p[0] | (uint32_t)p[1] << 8 : p[0];
+}
+
 __global__ static void from_pixels(const uint8_t *pixels, size_t stride, uint32_t pixel_size, uint32_t threshold,
                                    bool invert, Plane plane)
 {
     const uint32_t x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
     if (x >= plane.width || y >= plane.height)
         return;
-    const uint8_t *const p = pixels + y * stride + (size_t)x * pixel_size;
-    const uint32_t value = pixel_size == 2 ? p[0] | (uint32_t)p[1] << 8 : p[0];
+    const uint32_t value = pixel_value(pixels, stride, pixel_size, x, y);
     plane.to[y * plane.pitch + x] = (value > threshold) != invert;
+}
+
+__global__ static void from_map(const uint8_t *pixels, size_t stride, uint32_t pixel_size, Plane plane)
+{
+    const uint32_t x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x < plane.width && y < plane.height)
+        ((uint16_t *)(plane.to + y * plane.pitch))[x] = (uint16_t)pixel_value(pixels, stride, pixel_size, x, y);
 }
 
 static CclStatus wait_for_producer(const CudaFrame *frame, const CclMask *mask)
@@ -140,6 +155,32 @@ static CclStatus wait_for_producer(const CudaFrame *frame, const CclMask *mask)
     return CCL_OK;
 }
 
+/* A label map from host memory, through the slot's. */
+static CclStatus upload_map(CudaFrame *frame, const CudaSlot *slot, const CclMask *mask)
+{
+    const size_t row = (size_t)mask->width * mask->pixel_size;
+    for (uint32_t y = 0; y < mask->height; y++)
+        memcpy(slot->h_mask + y * row, (const uint8_t *)mask->data + y * mask->stride, row);
+    CCL_CUDA_TRY(cudaMemcpyAsync(slot->d_mask, slot->h_mask, row * mask->height, cudaMemcpyHostToDevice, frame->stream));
+    return CCL_OK;
+}
+
+static CclStatus add_map(CclContext *context, const CclMask *mask, const Plane &plane)
+{
+    const CudaSlot *const slot = slot_of(context);
+    CudaFrame *const frame = frame_of(context);
+    const bool there = mask->memory == CCL_MEMORY_DEVICE;
+
+    if (there)
+        CCL_TRY(wait_for_producer(frame, mask));
+    else
+        CCL_TRY(upload_map(frame, slot, mask));
+    from_map<<<grid_of(mask->width, mask->height), dim3(32, 8), 0, frame->stream>>>(
+        there ? (const uint8_t *)mask->data : slot->d_mask, there ? mask->stride : (size_t)mask->width * mask->pixel_size,
+        mask->pixel_size, plane);
+    return CCL_OK;
+}
+
 CclStatus cuda_volume_add(CclContext *context, const CclMask *mask)
 {
     const CudaVolume *const volume = impl(context);
@@ -151,7 +192,9 @@ CclStatus cuda_volume_add(CclContext *context, const CclMask *mask)
     const uint32_t words = row_words(mask->width);
 
     CCL_TRY(cuda_use_device(context->config.device));
-    if (mask->memory == CCL_MEMORY_DEVICE) {
+    if (cuda_takes_maps(context)) {
+        CCL_TRY(add_map(context, mask, plane));
+    } else if (mask->memory == CCL_MEMORY_DEVICE) {
         CCL_TRY(wait_for_producer(frame, mask));
         from_pixels<<<grid_of(mask->width, mask->height), dim3(32, 8), 0, frame->stream>>>(
             (const uint8_t *)mask->data, mask->stride, mask->pixel_size, mask->threshold, mask->invert, plane);
@@ -272,6 +315,17 @@ __global__ static void make_rows(Space space, StageBuffers stages, uint32_t capa
     rows[i] = c;
 }
 
+/* Of label maps: the value of each component's first voxel. */
+__global__ static void find_class_ids(const __grid_constant__ CudaVars vars, Space space, StageBuffers stages, uint32_t capacity,
+                                      const VolumeSums *sums, uint16_t *class_ids)
+{
+    const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= stages.counts->n_found || i >= capacity)
+        return;
+    const uint32_t first = ~sums[i].not_first;
+    class_ids[i] = (uint16_t)voxel_value_at(vars, space, first % space.width, first / space.width, 0);
+}
+
 /* The stack as one tall mask. */
 static void describe(CclContext *context)
 {
@@ -282,6 +336,11 @@ static void describe(CclContext *context)
     memset(vars, 0, sizeof *vars); /* compared as bytes */
     vars->mask = impl(context)->stack;
     vars->mask_stride = impl(context)->pitch;
+    if (cuda_takes_maps(context)) {
+        vars->wide = impl(context)->stack;
+        vars->wide_stride = impl(context)->pitch;
+        vars->threshold = context->config.background_value;
+    }
     vars->labels = impl(context)->labels;
     vars->label_stride = size->width;
     vars->keep_all = 1;
@@ -307,6 +366,9 @@ static CclStatus make_table(CclContext *context)
     CCL_CUDA_LAUNCH(frame, "measure", measure, grid, dim3(32, 8), 0, frame->vars, space, votes);
     CCL_CUDA_LAUNCH(frame, "rows", make_rows, blocks_for(context->capacity, 256), 256, 0, space, volume->stages,
                     context->capacity, volume->sums, volume->d_records, frame->result);
+    if (cuda_takes_maps(context))
+        CCL_CUDA_LAUNCH(frame, "class ids", find_class_ids, blocks_for(context->capacity, 256), 256, 0, frame->vars, space,
+                        volume->stages, context->capacity, volume->sums, frame->class_ids);
     return CCL_OK;
 }
 

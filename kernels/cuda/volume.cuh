@@ -5,7 +5,8 @@
  * Volumes: stacks of masks of one size, labelled in x, y and the frame t by methods with CclAlgorithmInfo.volume.
  *
  * The backend (volume.cu) keeps the stack as one tall mask of 0 and 1, frame below frame. For label(), CudaVars and CudaShape
- * describe it like any mask, with CudaShape.frame_height for the height of a frame. The label image has the same shape without
+ * describe it like any mask, with CudaShape.frame_height for the height of a frame. A stack of label maps has their values
+ * instead, as 16 bits also where the maps have 8: in CudaVars.wide, aligned to 2. The label image has the same shape without
  * padding: voxel (x, y, t) has index (t * height + y) * width + x. So a node of a union-find forest can be this index, and the
  * label image can hold its parent. Provisional labels are like those of masks: 1 + the index of some voxel, the same for all
  * voxels of a component. The stage `number` numbers them as for masks.
@@ -33,6 +34,12 @@ static inline Space space_of(const CudaShape &shape)
 __device__ static inline bool voxel_at(const CudaVars &vars, const Space &space, uint32_t x, uint32_t y, uint32_t t)
 {
     return vars.mask[(size_t)(t * space.height + y) * vars.mask_stride + x] != 0;
+}
+
+/* Of a stack of label maps; its background is vars.threshold. */
+__device__ static inline uint32_t voxel_value_at(const CudaVars &vars, const Space &space, uint32_t x, uint32_t y, uint32_t t)
+{
+    return ((const uint16_t *)(vars.wide + (size_t)(t * space.height + y) * vars.wide_stride))[x];
 }
 
 /* ---------------------------------------------------------------- 2x2x2 blocks */

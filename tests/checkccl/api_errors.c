@@ -118,6 +118,10 @@ static void check_features_of_all(Session *session)
     }
     check(session, !ccl_features(CCL_BACKEND_CPU, "no-such-method", CCL_FOREGROUND_THRESHOLD, false), "features of no method");
     check(session, ccl_features(CCL_BACKEND_CPU, NULL, CCL_FOREGROUND_EQUAL, true) == CCL_FEATURE_TABLE, "volumes of maps");
+    check(session,
+          ccl_features(CCL_BACKEND_CUDA, NULL, CCL_FOREGROUND_EQUAL, true) ==
+              (ccl_backend_built(CCL_BACKEND_CUDA) ? (unsigned)CCL_FEATURE_TABLE : 0),
+          "volumes of maps on CUDA");
 }
 
 void check_config_errors(Session *session, const Subject *subject)

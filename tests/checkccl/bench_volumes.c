@@ -47,7 +47,8 @@ static bool check_volume_subject(Bench *bench, const Subject *subject, CclContex
     const CclVolumeTable expected = run_volume(bench, judge, &us[0], &us[1]);
     const CclVolumeTable got = run_volume(bench, context, &us[0], &us[1]);
     const bool right = expected.n_found == got.n_found &&
-                       !memcmp(expected.components, got.components, got.n_components * sizeof *got.components);
+                       !memcmp(expected.components, got.components, got.n_components * sizeof *got.components) &&
+                       (!got.class_ids || !memcmp(expected.class_ids, got.class_ids, got.n_components * sizeof *got.class_ids));
     if (!right)
         fprintf(stderr, "WRONG: %s on %s %ux%u, not timed\n", subject->name, bench->kind, bench->width, bench->height);
     else if (!bench->options->json)

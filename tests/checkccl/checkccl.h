@@ -102,7 +102,7 @@ typedef struct Subject {
     char name[64];
     CclConfig config;     /* method, tier, threads; sizes and depth come with the case */
     unsigned features_counted; /* CCL_FEATURE_... that its method has */
-    unsigned map_features;     /* the same of label maps, and CCL_FEATURE_TABLE if it labels them; 0 for volumes */
+    unsigned map_features;     /* the same of label maps, and CCL_FEATURE_TABLE if it labels them */
     const Fault *fault;
     unsigned every,         /* judged on one of this many cases; 0: all */
         every_of_many;      /* the same for Case.one_of_many */

@@ -88,7 +88,7 @@ static void add_subject(Session *session, const Options *options, const CclAlgor
     subject->config.threads = v->threads;
     subject->config.shared = v->shared;
     subject->features_counted = ccl_features(info->backend, info->name, CCL_FOREGROUND_THRESHOLD, info->volume);
-    subject->map_features = info->volume ? 0 : ccl_features(info->backend, info->name, CCL_FOREGROUND_EQUAL, false);
+    subject->map_features = ccl_features(info->backend, info->name, CCL_FOREGROUND_EQUAL, info->volume);
     subject->every = options->every > 1 && !v->every ? options->every : v->every * thinner;
     subject->every_of_many = v->every_of_many * thinner;
     subject->max_pixels = max_pixels_for(info, session->quick);
@@ -147,9 +147,11 @@ static void add_bench_subject(Session *session, const Options *options, const Cc
         snprintf(name, sizeof name, "%.24s %s", variant->name, groups[i].name);
         with.name = name;
         add_subject(session, options, info, connectivity, &with);
-        session->subjects[session->n_subjects - 1].config.features = groups[i].features;
-        session->subjects[session->n_subjects - 1].config.foreground = groups[i].foreground;
-        session->subjects[session->n_subjects - 1].features_counted = counted;
+        Subject *const added =
+            info->volume ? &session->volumes[session->n_volumes - 1] : &session->subjects[session->n_subjects - 1];
+        added->config.features = groups[i].features;
+        added->config.foreground = groups[i].foreground;
+        added->features_counted = counted;
     }
 }
 

@@ -7,14 +7,12 @@
 /* Checks the ids of frames masks[0..n) that were one volume, against the reference; they go on from `before`. Returns
  * how many components the volume has. The buffers are pulled and given back. */
 static guint
-check_volume (GstHarness * harness, const Mask * masks, guint n, guint connectivity, guint64 before, guint first_frame)
+check_volume (GstHarness * harness, const Mask * masks, guint n, CclConfig config, guint64 before, guint first_frame)
 {
-  CclConfig config = ccl_config_default ();
   CclContext *context;
   CclVolumeTable table;
 
   config.algorithm = "reference-3d";
-  config.connectivity = connectivity;
   config.max_width = masks->width;
   config.max_height = masks->height;
   config.volume = n;
@@ -128,28 +126,81 @@ GST_START_TEST (test_random_masks)
     if (__i__ && strstr (settings[s], "reference"))
       continue;
     const guint n = atoi (settings[s] + strlen ("volume="));
-    const guint connectivity = strstr (settings[s], "connectivity=4") ? 4 : 8;
+    CclConfig config = ccl_config_default ();
     GstHarness *harness = label_harness (__i__, settings[s]);
     guint64 before = 0;
     guint pulled = 0;
 
+    config.connectivity = strstr (settings[s], "connectivity=4") ? 4 : 8;
     set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &masks[0]);
     for (guint i = 0; i < G_N_ELEMENTS (masks); i++) {
       fail_unless_equals_int (push_mask (harness, &masks[i], i), GST_FLOW_OK);
       fail_unless_equals_int (gst_harness_buffers_in_queue (harness), (i + 1) / n * n - pulled);
       if ((i + 1) % n == 0) {
-        before += check_volume (harness, masks + pulled, n, connectivity, before, pulled);
+        before += check_volume (harness, masks + pulled, n, config, before, pulled);
         pulled += n;
       }
     }
     gst_harness_push_event (harness, gst_event_new_eos ());
     if (pulled < G_N_ELEMENTS (masks))
-      check_volume (harness, masks + pulled, G_N_ELEMENTS (masks) - pulled, connectivity, before, pulled);
+      check_volume (harness, masks + pulled, G_N_ELEMENTS (masks) - pulled, config, before, pulled);
     fail_unless_equals_int (gst_harness_buffers_in_queue (harness), 0);
     gst_harness_teardown (harness);
   }
   for (guint i = 0; i < G_N_ELEMENTS (masks); i++)
     mask_free (&masks[i]);
+}
+
+GST_END_TEST;
+
+static void
+push_map (GstHarness * harness, const Mask * map, guint n)
+{
+  GstBuffer *buffer = gst_buffer_new_memdup (map->pixels, map->width * map->height);
+
+  GST_BUFFER_PTS (buffer) = n * 40 * GST_MSECOND;
+  GST_BUFFER_DURATION (buffer) = 40 * GST_MSECOND;
+  fail_unless_equals_int (gst_harness_push (harness, buffer), GST_FLOW_OK);
+}
+
+/* Label maps of three values. The GPU labels their volumes itself. */
+GST_START_TEST (test_random_maps)
+{
+  NEED_BACKEND (__i__);
+
+  Mask maps[6];
+
+  for (guint i = 0; i < G_N_ELEMENTS (maps); i++) {
+    Mask other = mask_random (40, 24, 200 + i, 0.4);
+
+    maps[i] = mask_random (40, 24, 100 + i, 0.6);
+    for (guint k = 0; k < 40 * 24; k++)
+      maps[i].pixels[k] += other.pixels[k];
+    mask_free (&other);
+  }
+  for (guint k = 0; k < 4; k++) {
+    CclConfig config = ccl_config_default ();
+    gchar *settings, *method;
+    GstHarness *harness;
+
+    config.connectivity = k % 2 ? 4 : 8;
+    config.foreground = CCL_FOREGROUND_EQUAL;
+    config.background_value = k / 2;
+    settings = g_strdup_printf ("volume=6 foreground=equal connectivity=%d background-value=%u", config.connectivity,
+        config.background_value);
+    harness = label_harness (__i__, settings);
+    set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &maps[0]);
+    for (guint i = 0; i < G_N_ELEMENTS (maps); i++)
+      push_map (harness, &maps[i], i);
+    check_volume (harness, maps, G_N_ELEMENTS (maps), config, 0, 0);
+    method = stat_string (harness, "volume-algorithm");
+    fail_unless_equals_string (method, strcmp (backends[__i__], "cuda") ? "runs-3d" : "uf-3d");
+    g_free (method);
+    gst_harness_teardown (harness);
+    g_free (settings);
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (maps); i++)
+    mask_free (&maps[i]);
 }
 
 GST_END_TEST;
@@ -208,6 +259,7 @@ ccllabel_volume_add_ids_tests (Suite * suite)
   tcase_add_test (tests, test_stats_name_both_methods);
   tcase_add_loop_test (tests, test_connectivity, 0, G_N_ELEMENTS (backends));
   tcase_add_loop_test (tests, test_random_masks, 0, G_N_ELEMENTS (backends));
+  tcase_add_loop_test (tests, test_random_maps, 0, G_N_ELEMENTS (backends));
   tcase_add_loop_test (tests, test_meeting, 0, G_N_ELEMENTS (backends));
   tcase_add_test (tests, test_off);
   suite_add_tcase (suite, tests);

@@ -119,20 +119,14 @@ missing_names (const GstCclLabel * self, guint missing)
   return names;
 }
 
-/* Volumes have a method of their own, and their frames another. */
 static void
 warn_of_map (GstCclLabel * self, const GstCclLabelRequest * request)
 {
   const gchar *const name = gst_ccl_algorithm_get_name (request->method.algorithm);
 
-  if (request->volume)
-    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
-        ("The GPU does not label volumes of label maps: volume=%u with foreground=equal runs on the CPU.",
-            request->volume), ("Without volume label maps run on the GPU. Said once per start."));
-  else
-    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
-        ("On the GPU algorithm=%s does not label label maps: foreground=equal runs on the CPU.",
-            name ? name : "auto"), ("With algorithm=auto label maps run on the GPU. Said once per start."));
+  GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
+      ("On the GPU algorithm=%s does not label label maps: foreground=equal runs on the CPU.",
+          name ? name : "auto"), ("With algorithm=auto label maps run on the GPU. Said once per start."));
 }
 
 static void

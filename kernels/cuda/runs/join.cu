@@ -4,6 +4,7 @@
 /* The kernels of label/runs.cu between solve and measure: `join` unites tiles, `number` numbers components. */
 #include "cuda/runs/launch.cuh"
 #include "cuda/runs/lookup.cuh"
+#include "cuda/union_find.cuh"
 
 /* ---------------------------------------------------------------- join */
 
@@ -53,36 +54,15 @@ __device__ static inline void climb_from(const Plan &plan, uint32_t first_node, 
     }
 }
 
-/* Climbs from both nodes at once, so that two loads are in flight, and hooks the larger root under the smaller. *noted: the
- * root that this thread noted last. */
+/* *noted: the root that this thread noted last. */
 __device__ static inline void unite_nodes(const Plan &plan, uint32_t a, uint32_t b, uint32_t *noted)
 {
-    uint32_t *const parents = plan.parents;
-    uint32_t up_a = __ldcg(&parents[a]), up_b = __ldcg(&parents[b]);
-    while (up_a != up_b) {
-        const uint32_t next_a = __ldcg(&parents[up_a]), next_b = __ldcg(&parents[up_b]);
-        if (next_a != up_a || next_b != up_b) {
-            if (next_a != up_a)
-                __stcg(&parents[a], next_a);
-            if (next_b != up_b)
-                __stcg(&parents[b], next_b);
-            up_a = next_a;
-            up_b = next_b;
-            continue;
-        }
-        const uint32_t larger = max(up_a, up_b), smaller = min(up_a, up_b);
-        const uint32_t old = atomicMin(&parents[larger], smaller);
-        if (old == larger) {
-            atomicAnd(&plan.roots[larger / 32].x, ~(1u << larger % 32));
-            if (smaller != *noted)
-                note_other_shares(plan, smaller);
-            *noted = smaller;
-            return;
-        }
-        a = larger;
-        b = up_b = smaller;
-        up_a = old;
-    }
+    unite_shortening(plan.parents, a, b, [&](uint32_t larger, uint32_t smaller) {
+        atomicAnd(&plan.roots[larger / 32].x, ~(1u << larger % 32));
+        if (smaller != *noted)
+            note_other_shares(plan, smaller);
+        *noted = smaller;
+    });
 }
 
 /* Joins a band to the one below: eight lanes for each word of the band's last row. Runs that are roots of the tile below climb.
