@@ -266,7 +266,8 @@ static const struct
   guint8 alpha;
   gboolean has_hint;
 } planes[] = {
-  {"", 255, TRUE}, {"async-depth=2 threshold=200", 255, TRUE}, {"", 254, FALSE}, {"invert=true", 255, FALSE}, {"", 0, FALSE},
+  {"", 255, TRUE}, {"async-depth=2 threshold=200", 255, TRUE}, {"", 254, FALSE}, {"invert=true", 255, FALSE},
+  {"", 0, FALSE},
 };
 
 /* One hint says that alpha is opaque everywhere, and names no threshold. */
