@@ -38,7 +38,7 @@ typedef struct Row {
 
 typedef struct Expected {
     Row *rows;
-    uint32_t n;
+    uint32_t n, max_rows; /* max_rows: the table's size */
     uint32_t *labels;
 } Expected;
 
@@ -89,8 +89,9 @@ static Expected expect_stack(const Stack *stack, unsigned background, bool all_2
 
 static bool same_table(const Expected *expected, const Form *form, const CclVolumeTable *table)
 {
-    bool same = table->n_found == expected->n && table->n_components == expected->n && table->class_ids;
-    for (uint32_t i = 0; i < expected->n && same; i++)
+    bool same =
+        table->n_found == expected->n && table->n_components == smaller(expected->n, expected->max_rows) && table->class_ids;
+    for (uint32_t i = 0; i < table->n_components && same; i++)
         same = !memcmp(&table->components[i], &expected->rows[i].component, sizeof *table->components) &&
                table->class_ids[i] == form->values[expected->rows[i].class_id];
     return same;
@@ -179,7 +180,7 @@ static bool judge_on(const Subject *subject, const Stack *stack, const Form *for
     config.max_width = stack->image.width + stack->n_frames; /* a context may be for larger ones */
     config.max_height = stack->height;
     config.volume = stack->n_frames;
-    config.max_components = (uint32_t)n_voxels(stack);
+    config.max_components = expected->max_rows;
     config.labels = true;
     if (ccl_context_new(&config, &context) != CCL_OK)
         return false;
@@ -188,7 +189,7 @@ static bool judge_on(const Subject *subject, const Stack *stack, const Form *for
     return same;
 }
 
-/* Each subject has other forms in turn. */
+/* Each subject has other forms in turn. Some tables are too small. */
 static void judge_stack_map(Session *session, const Stack *stack, unsigned background, const char *name)
 {
     static unsigned turn;
@@ -196,6 +197,7 @@ static void judge_stack_map(Session *session, const Stack *stack, unsigned backg
         return;
     for (unsigned connectivity = 4; connectivity <= 8; connectivity += 4) {
         Expected expected = expect_stack(stack, background, connectivity == 8);
+        expected.max_rows = turn % 5 == 4 ? 2 : (uint32_t)n_voxels(stack);
         for (unsigned s = 0; s < session->n_volumes; s++) {
             Subject *const subject = &session->volumes[s];
             const Form *const form = &forms[(turn + s) % N_FORMS];

@@ -51,7 +51,8 @@ check_lost_at (guint call, const gchar * settings)
 
 GST_START_TEST (test_lost_device)
 {
-  const gchar *const settings = __i__ ? "backend=auto volume=4 async-depth=2" : "backend=auto volume=4";
+  const gchar *const settings =
+      __i__ ? "backend=auto volume=4 async-depth=2 foreground=equal" : "backend=auto volume=4";
   guint call = 1 + __i__;
   guint allocated;
 
