@@ -192,6 +192,52 @@ GST_START_TEST (test_refused_picture)
 
 GST_END_TEST;
 
+/* Layouts of a frame of 8x4 whose planes of luma, 32 bytes, and of chroma, 8 bytes each, follow each other. */
+static const struct
+{
+  gsize offset_v;
+  gint stride_v;
+  const gchar *says;            /* NULL: it is measured */
+} layouts[] = {
+  {41, 4, NULL},
+  {40, 6, "one stride for both planes of chroma: the buffer's video meta says 4 and 6 bytes"},
+  {44, 4, "plane 2, with 2 rows and a stride of 4 bytes, is not inside the buffer"},
+  {32, 3, "the buffer's video meta says 4 and 3 bytes"},
+};
+
+GST_START_TEST (test_layouts)
+{
+  const gsize offsets[GST_VIDEO_MAX_PLANES] = { 0, 32, layouts[__i__].offset_v };
+  const gint strides[GST_VIDEO_MAX_PLANES] = { 8, 4, layouts[__i__].stride_v };
+  const gchar *const says = layouts[__i__].says;
+  Mask mask = three_mask ();
+  GstHarness *const harness = label_harness (0, "features=intensity threshold=0");
+  GstBus *const bus = watch_bus (harness);
+  GstBuffer *const buffer = gst_buffer_new_allocate (NULL, 49, NULL);
+
+  gst_buffer_memset (buffer, 0, 200, 49);
+  gst_buffer_memset (buffer, 32, 100, 8);
+  gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_I420, 8, 4, 3, (gsize *) offsets,
+      (gint *) strides);
+  set_mask_caps (harness, GST_VIDEO_FORMAT_I420, &mask);
+  fail_unless_equals_int (gst_harness_push (harness, buffer), says ? GST_FLOW_ERROR : GST_FLOW_OK);
+  if (says) {
+    assert_message (bus, GST_MESSAGE_ERROR, says);
+  } else {
+    GstBuffer *const measured = gst_harness_pull (harness);
+    gdouble cb, cr;
+
+    fail_unless (gst_ccl_blob_meta_get_chroma (gst_buffer_get_ccl_blob_meta (measured), 0, &cb, &cr));
+    fail_unless (cb == 100 && cr == 200, "%g %g", cb, cr);
+    gst_buffer_unref (measured);
+  }
+  drop_bus (harness, bus);
+  gst_harness_teardown (harness);
+  mask_free (&mask);
+}
+
+GST_END_TEST;
+
 /* The buffer stays writable, and nothing is copied. */
 GST_START_TEST (test_frame_stays)
 {
@@ -223,6 +269,7 @@ ccllabel_add_intensity_tests (Suite * suite)
   tcase_add_test (tests, test_measures);
   tcase_add_test (tests, test_frame_is_the_mask);
   tcase_add_test (tests, test_refused_picture);
+  tcase_add_loop_test (tests, test_layouts, 0, G_N_ELEMENTS (layouts));
   tcase_add_test (tests, test_frame_stays);
   suite_add_tcase (suite, tests);
 }

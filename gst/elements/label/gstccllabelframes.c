@@ -45,11 +45,11 @@ gst_ccl_label_find_mask (GstCclAnalyzer * analyzer, GstBuffer * buffer, GstCclFo
   *found = (GstCclFoundMask) {
     .is_missing = TRUE,.info = analyzer->in_info,.matrix = { 1, 0, 0, 0, 1, 0, 0, 0, 1 }
   };
-  if (!self->warned_no_mask && self->now.mask.source == GST_CCL_MASK_SOURCE_ALPHA)
-    GST_ELEMENT_WARNING (self, STREAM, FORMAT, ("A frame of %s has no alpha plane: it is not analysed.",
-            gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (&analyzer->in_info))),
-        ("mask-source=alpha takes A420 and AV12, which videoconvert before ccllabel gives. Said once per caps."));
-  else if (!self->warned_no_mask)
+  if (self->now.mask.source == GST_CCL_MASK_SOURCE_ALPHA) {
+    gst_ccl_label_hint_when_no_alpha (self);
+    return;
+  }
+  if (!self->warned_no_mask)
     GST_ELEMENT_WARNING (self, STREAM, FORMAT, ("A frame carries no mask in its metadata: it is not analysed."),
         ("mask-source=mask-meta needs cclmotion (or another source of GstCclMaskMeta) upstream, segmentation-mtd a "
             "decoder of segmentations (the one that segmentation names, where that is set) and GStreamer 1.26; "
@@ -286,6 +286,7 @@ gst_ccl_label_describe_frame (GstCclAnalyzer * analyzer, GstCclFrame * common)
     frame->list = common->is_analysed && frame->settings.contours
         ? list_with_contours (self, frame) : list_blobs (frame);
   gst_ccl_label_hint_when_no_mask (self, frame);
+  gst_ccl_label_hint_when_opaque (self, frame);
   gst_ccl_label_hint_when_dim (self, frame);
 }
 

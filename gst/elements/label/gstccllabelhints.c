@@ -196,6 +196,48 @@ gst_ccl_label_hint_when_full (GstCclLabel * self, const GstCclLabelFrame * frame
         ("Black is 16 and not 0 in most video: threshold=127 tells it from white. Said once per caps."));
 }
 
+static gboolean
+is_opaque (const CclMask * mask)
+{
+  for (guint y = 0; y < mask->height; y++) {
+    const guint8 *const row = (const guint8 *) mask->data + y * mask->stride;
+
+    for (guint x = 0; x < mask->width; x++)
+      if (row[x] != 255)
+        return FALSE;
+  }
+  return TRUE;
+}
+
+/* A converter adds an alpha plane to a picture that has none, and no element after it writes a mask there. */
+void
+gst_ccl_label_hint_when_opaque (GstCclLabel * self, const GstCclLabelFrame * frame)
+{
+  const CclTable *const table = &frame->table;
+
+  if (!frame->common.is_analysed || frame->mask.component != GST_VIDEO_COMP_A
+      || self->n_opaque_frames == FULL_FRAMES_UNTIL_HINT)
+    return;
+  self->n_opaque_frames = table->n_components == 1
+      && table->components[0].moments.area == (guint64) table->width * table->height
+      && is_opaque (&frame->common.view.mask) ? self->n_opaque_frames + 1 : 0;
+  if (self->n_opaque_frames == FULL_FRAMES_UNTIL_HINT)
+    GST_ELEMENT_WARNING (self, STREAM, FORMAT,
+        ("The alpha plane of the last %d frames is opaque everywhere: each is one blob.", FULL_FRAMES_UNTIL_HINT),
+        ("A converter adds such a plane to pictures without alpha. The mask has to come from an element before it, such as "
+            "alpha. Said once per caps."));
+}
+
+/* A change to alpha lets frames pass that upstream made before it. An upstream that goes on with them says that it follows. */
+void
+gst_ccl_label_hint_when_no_alpha (GstCclLabel * self)
+{
+  if (gst_ccl_hint_is_due (&self->n_without_alpha, FALSE))
+    GST_ELEMENT_WARNING (self, STREAM, FORMAT, ("%d frames of %s have no alpha plane: they are not analysed.",
+            GST_CCL_HINT_FRAMES, gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (&self->parent.in_info))),
+        ("mask-source=alpha takes A420 and AV12, which videoconvert before ccllabel gives. Said once per caps."));
+}
+
 /* The values of a mask: how many there are, and the share of the two most frequent. FALSE without memory. */
 static gboolean
 count_values (const CclMask * mask, guint * n_values, gdouble * share_of_two)
@@ -366,5 +408,5 @@ gst_ccl_label_reset_hints (GstCclLabel * self)
   self->warned_truncated = self->warned_saturated = self->warned_no_mask = self->warned_threshold = FALSE;
   self->warned_background = self->warned_numbers = FALSE;
   self->checked_values = FALSE;
-  self->n_full_frames = self->n_without_blobs = 0;
+  self->n_full_frames = self->n_opaque_frames = self->n_without_blobs = self->n_without_alpha = 0;
 }

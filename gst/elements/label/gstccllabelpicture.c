@@ -23,17 +23,61 @@ gst_ccl_label_sink_caps (GstCclAnalyzer * analyzer)
   return gst_ccl_mask_source_caps (source);
 }
 
-/* The alpha plane takes other caps. */
+/* Why the caps of this source are impossible with the output in effect; NULL: they are possible. */
+static const gchar *
+find_refusal (GstCclLabel * self, gint source)
+{
+  GstPad *const sink = GST_BASE_TRANSFORM_SINK_PAD (self), *const src = GST_BASE_TRANSFORM_SRC_PAD (self);
+  const gint output = gst_ccl_analyzer_get_output (&self->parent);
+  GstCaps *const template = gst_pad_get_pad_template_caps (src), *const own = gst_ccl_mask_source_caps (source);
+  GstCaps *const downstream = gst_pad_peer_query_caps (src, template);
+  GstCaps *const inputs = output == GST_CCL_OUTPUT_PASSTHROUGH ? gst_caps_ref (downstream)
+      : gst_ccl_label_picture_caps (output, GST_PAD_SRC, downstream);
+  GstCaps *const usable = gst_caps_intersect (own, inputs), *const upstream = gst_pad_peer_query_caps (sink, usable);
+  const gchar *const refusal = gst_caps_is_empty (usable) ? "downstream cannot take"
+      : !gst_caps_can_intersect (upstream, usable) ? "upstream cannot give" : NULL;
+
+  gst_caps_unref (template);
+  gst_caps_unref (own);
+  gst_caps_unref (downstream);
+  gst_caps_unref (inputs);
+  gst_caps_unref (usable);
+  gst_caps_unref (upstream);
+  return refusal;
+}
+
+static const gchar *
+name_of_source (gint source)
+{
+  return g_enum_get_value (g_type_class_peek (GST_TYPE_CCL_MASK_SOURCE), source)->value_nick;
+}
+
+/* The alpha plane takes other caps. While frames flow, a change that the neighbours cannot follow would end the stream. */
 void
 gst_ccl_label_set_mask_source (GstCclLabel * self, gint source)
 {
+  const gchar *refusal = NULL;
+  gboolean is_streaming, changes_caps;
   gint before;
 
   GST_OBJECT_LOCK (self);
+  is_streaming = self->parent.is_streaming;
   before = self->settings.mask.source;
+  GST_OBJECT_UNLOCK (self);
+  changes_caps = (before == GST_CCL_MASK_SOURCE_ALPHA) != (source == GST_CCL_MASK_SOURCE_ALPHA);
+  if (changes_caps && is_streaming)
+    refusal = find_refusal (self, source);
+  if (refusal) {
+    GST_ELEMENT_WARNING (self, STREAM, FORMAT, ("mask-source=%s needs %s, which %s: it stays %s.",
+            name_of_source (source), source == GST_CCL_MASK_SOURCE_ALPHA ? "A420 or AV12" : "a format without alpha",
+            refusal, name_of_source (before)),
+        ("With videoconvert %s ccllabel it can change while playing.", refusal[0] == 'u' ? "before" : "behind"));
+    return;
+  }
+  GST_OBJECT_LOCK (self);
   self->settings.mask.source = source;
   GST_OBJECT_UNLOCK (self);
-  if ((before == GST_CCL_MASK_SOURCE_ALPHA) != (source == GST_CCL_MASK_SOURCE_ALPHA))
+  if (changes_caps)
     gst_base_transform_reconfigure_sink (GST_BASE_TRANSFORM (self));
 }
 

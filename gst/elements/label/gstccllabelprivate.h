@@ -127,6 +127,8 @@ struct _GstCclLabel
   gint limited_width, limited_height;   /* of the mask that the limits were last compared with */
   guint n_without_blobs;        /* see gstcclhint.h */
   guint n_full_frames;          /* in a row without background */
+  guint n_opaque_frames;        /* in a row whose alpha is 255 in each pixel */
+  guint n_without_alpha;        /* see gstcclhint.h */
 };
 
 /* gstccllabelcontext.c: the contexts of the core */
@@ -151,6 +153,8 @@ void gst_ccl_label_warn_of_table (GstCclLabel * self, const GstCclLabelFrame * f
 void gst_ccl_label_warn_of_saturation (GstCclLabel * self, const GstCclLabelFrame * frame);
 void gst_ccl_label_hint_when_full (GstCclLabel * self, const GstCclLabelFrame * frame);
 void gst_ccl_label_hint_when_no_mask (GstCclLabel * self, const GstCclLabelFrame * frame);
+void gst_ccl_label_hint_when_opaque (GstCclLabel * self, const GstCclLabelFrame * frame);
+void gst_ccl_label_hint_when_no_alpha (GstCclLabel * self);
 void gst_ccl_label_hint_when_dim (GstCclLabel * self, const GstCclLabelFrame * frame);
 void gst_ccl_label_reset_hints (GstCclLabel * self);
 

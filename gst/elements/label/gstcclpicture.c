@@ -44,9 +44,34 @@ is_inside (const GstVideoFrame * frame, guint component)
       <= (gsize) (map->data + map->size - data));
 }
 
-/* FALSE: planes reach beyond the buffer, or those of chroma have different strides. */
 static gboolean
-use_planes (CclPicture * picture, const GstVideoFrame * frame)
+check_plane (const GstVideoFrame * frame, guint component, GError ** error)
+{
+  const guint plane = GST_VIDEO_FRAME_COMP_PLANE (frame, component);
+
+  if (is_inside (frame, component))
+    return TRUE;
+  g_set_error (error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+      "Intensity cannot be measured: plane %u, with %d rows and a stride of %d bytes, is not inside the buffer.", plane,
+      GST_VIDEO_FRAME_COMP_HEIGHT (frame, component), GST_VIDEO_FRAME_PLANE_STRIDE (frame, plane));
+  return FALSE;
+}
+
+/* The core has one stride for both planes of chroma. */
+static gboolean
+check_chroma (const GstVideoFrame * frame, GError ** error)
+{
+  const gint u = GST_VIDEO_FRAME_COMP_STRIDE (frame, GST_VIDEO_COMP_U);
+  const gint v = GST_VIDEO_FRAME_COMP_STRIDE (frame, GST_VIDEO_COMP_V);
+
+  if (u != v)
+    g_set_error (error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+        "Intensity needs one stride for both planes of chroma: the buffer's video meta says %d and %d bytes.", u, v);
+  return u == v && check_plane (frame, GST_VIDEO_COMP_U, error) && check_plane (frame, GST_VIDEO_COMP_V, error);
+}
+
+static gboolean
+use_planes (CclPicture * picture, const GstVideoFrame * frame, GError ** error)
 {
   const GstVideoFormatInfo *const format = frame->info.finfo;
   const guint size = GST_VIDEO_FORMAT_INFO_BITS (format) > 8 ? 2 : 1;
@@ -54,7 +79,7 @@ use_planes (CclPicture * picture, const GstVideoFrame * frame)
   *picture = (CclPicture) {
   .luma = GST_VIDEO_FRAME_COMP_DATA (frame, GST_VIDEO_COMP_Y),.stride =
         GST_VIDEO_FRAME_COMP_STRIDE (frame, GST_VIDEO_COMP_Y),.sample_size = size,};
-  if (!is_inside (frame, GST_VIDEO_COMP_Y))
+  if (!check_plane (frame, GST_VIDEO_COMP_Y, error))
     return FALSE;
   if (GST_VIDEO_FORMAT_INFO_IS_GRAY (format))
     return TRUE;
@@ -64,8 +89,7 @@ use_planes (CclPicture * picture, const GstVideoFrame * frame)
   picture->chroma_step = GST_VIDEO_FRAME_COMP_PSTRIDE (frame, GST_VIDEO_COMP_U) / size;
   picture->shift_x = GST_VIDEO_FORMAT_INFO_W_SUB (format, GST_VIDEO_COMP_U);
   picture->shift_y = GST_VIDEO_FORMAT_INFO_H_SUB (format, GST_VIDEO_COMP_U);
-  return is_inside (frame, GST_VIDEO_COMP_U) && is_inside (frame, GST_VIDEO_COMP_V)
-      && GST_VIDEO_FRAME_COMP_STRIDE (frame, GST_VIDEO_COMP_U) == GST_VIDEO_FRAME_COMP_STRIDE (frame, GST_VIDEO_COMP_V);
+  return check_chroma (frame, error);
 }
 
 /* FALSE: the memory cannot be mapped so, or is not as the caps say. The frame is downloaded then. */
@@ -83,7 +107,7 @@ map_on_device (GstCclPictureView * view, GstMemory * memory, const GstVideoInfo 
   for (guint i = 0; i < GST_VIDEO_INFO_N_PLANES (&frame->info); i++)
     frame->data[i] = frame->map[0].data + GST_VIDEO_INFO_PLANE_OFFSET (&frame->info, i);
   if (frame->info.finfo == info->finfo && frame->info.width == info->width && frame->info.height == info->height
-      && use_planes (&view->picture, frame)) {
+      && use_planes (&view->picture, frame, NULL)) {
     view->picture.memory = CCL_MEMORY_DEVICE;
     view->picture.producer_stream = stream;
     return TRUE;
@@ -119,10 +143,8 @@ gst_ccl_picture_view_map (GstCclPictureView * view, GstBuffer * buffer, const Gs
         "The frame cannot be mapped to measure intensity: %" G_GSIZE_FORMAT " bytes.", gst_buffer_get_size (buffer));
     return FALSE;
   }
-  if (use_planes (&view->picture, &view->frame))
+  if (use_planes (&view->picture, &view->frame, error))
     return TRUE;
-  g_set_error (error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
-      "The planes of the frame are not as its caps say, so intensity cannot be measured.");
   gst_ccl_picture_view_unmap (view);
   return FALSE;
 }

@@ -28,8 +28,8 @@ typedef struct
  * cuda:   of a core that works on the device; NULL: on the CPU
  * info:   of the frame
  * mask:   found in it, of the same size and place
- * Errors: GST_STREAM_ERROR_FORMAT when the mask has other pixels, or planes reach beyond the buffer;
- *         GST_RESOURCE_ERROR_READ when it cannot be mapped. Unmapping is harmless then.
+ * Errors: GST_STREAM_ERROR_FORMAT when the mask has other pixels, planes reach beyond the buffer, or those of chroma have
+ *         different strides; GST_RESOURCE_ERROR_READ when it cannot be mapped. Unmapping is harmless then.
  */
 gboolean gst_ccl_picture_view_map (GstCclPictureView * view, GstBuffer * buffer, const GstVideoInfo * info,
     const GstCclFoundMask * mask, const GstCclCuda * cuda, GError ** error);
