@@ -100,6 +100,20 @@ gst_ccl_buffer_get_last_meta (GstBuffer * buffer, GType api)
 G_GNUC_INTERNAL
 void gst_ccl_blob_get_shape (const GstCclBlob * blob, CclShape * shape);
 
+/* The same in the frame. Zeros past the end. */
+G_GNUC_INTERNAL
+void gst_ccl_blob_meta_get_mapped_shape (const GstCclBlobMeta * meta, guint index, CclShape * shape);
+
+/* Measures of a group, in pixels of the mask. FALSE, and zeros: not measured. */
+G_GNUC_INTERNAL
+gboolean gst_ccl_blob_meta_get_shape_measures (const GstCclBlobMeta * meta, guint index, CclShapeMeasures * measures);
+
+G_GNUC_INTERNAL
+gboolean gst_ccl_blob_meta_get_hull_measures (const GstCclBlobMeta * meta, guint index, CclHullMeasures * measures);
+
+G_GNUC_INTERNAL
+gboolean gst_ccl_blob_meta_get_intensity_measures (const GstCclBlobMeta * meta, guint index, CclIntensityMeasures * measures);
+
 /* The blobs of a meta, for writing: the meta gets a copy of its list. The buffer must be writable. NULL without blobs or
  * without memory. */
 G_GNUC_INTERNAL
