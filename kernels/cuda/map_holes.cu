@@ -18,7 +18,7 @@
  *     . a a . . a . a     gaps: [0, 1) [3, 5) [6, 7)
  *
  * A row has as many nodes of the union-find as pixels, and takes the first ones for its gaps. So the root of a hole has its first
- * pixel. Node 0 is not inside a component, and stands for all that is outside.
+ * pixel. Node 0 stands for the outside: no gap of the map's first row is in a hole.
  */
 #include "hole_list.cuh"
 #include "map.cuh"
@@ -177,8 +177,7 @@ __global__ __launch_bounds__(THREADS) static void map_gaps(const __grid_constant
         n_foreground += __shfl_sync(~0u, through, 31);
     }
     visit_row(map, gaps, capacity, y, [&](const RowRun &run) { rank_gaps(gaps, run); });
-    visit_row(map, gaps, capacity, y,
-              [&](const RowRun &run) { store_gaps(gaps, run, y * map.row_words * MAP_WIDTH, &n_used); });
+    visit_row(map, gaps, capacity, y, [&](const RowRun &run) { store_gaps(gaps, run, y * map.row_words * MAP_WIDTH, &n_used); });
 }
 
 /* A gap, and where its component has it. */
