@@ -362,7 +362,7 @@ void ccl_hull_measures(const CclHullCounts *counts, uint64_t area, CclHullMeasur
  */
 typedef struct CclHole {
     uint32_t parent;         /* label of the component */
-    uint32_t area;           /* pixels of background */
+    uint32_t area;           /* pixels of background; 0 if other values of a label map fill it */
     uint32_t area_filled;    /* with the components inside, which are islands, and their holes */
     uint16_t x0, y0, x1, y1; /* box, as that of a component */
     uint16_t first_x;        /* the first pixel in raster order is (first_x, y0) */

@@ -37,12 +37,13 @@ is_valid_filled (gconstpointer data)
   return ((const GstCclFilledCounts *) data)->area_filled > 0;
 }
 
+/* In a label map other values can fill a hole: then no pixel of it is background. */
 static gboolean
 is_valid_hole (gconstpointer data)
 {
   const GstCclHole *const hole = data;
 
-  return hole->area > 0 && hole->area_filled >= hole->area && hole->width > 0 && hole->height > 0
+  return hole->area_filled > 0 && hole->area_filled >= hole->area && hole->width > 0 && hole->height > 0
       && hole->area_filled <= (guint64) hole->width * hole->height;
 }
 

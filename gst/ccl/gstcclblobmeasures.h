@@ -79,7 +79,7 @@ typedef struct
 /**
  * GstCclHole:
  * @parent: #GstCclBlob.label of the blob around it
- * @area: pixels of background
+ * @area: pixels of background; 0 if other values of a label map fill it
  * @area_filled: with the blobs inside and their holes
  * @x: left edge of the box, in mask pixels
  * @y: top edge of the box

@@ -209,6 +209,7 @@ static void see(TrackItem *item, const CclTrackerConfig *config)
         take_blob(item, config, d);
     t->x0 = d->x0, t->y0 = d->y0, t->x1 = d->x1, t->y1 = d->y1;
     item->last_x = d->x, item->last_y = d->y;
+    item->class_id = d->class_id;
     t->hits++;
     t->misses = 0;
     item->merged_frames = 0;
@@ -282,7 +283,7 @@ static void note_origin(CclTracker *tracker, TrackItem *item)
 {
     CclTrack *const t = &item->track;
     const uint32_t parent = tracker->match.covering[t->detection];
-    if (parent != TRACK_NONE) {
+    if (parent != TRACK_NONE && tracker->items[parent].class_id == item->class_id) {
         t->parent_id = tracker->items[parent].track.id;
         t->flags = CCL_TRACK_SPLIT;
     }

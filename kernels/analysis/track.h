@@ -74,6 +74,8 @@ typedef struct CclDetection {
     double x0, y0, x1, y1; /* box, half open, x0 < x1, y0 < y1 */
     uint32_t type;         /* kind of object; only equal types are matched, unless single_class */
     double confidence;     /* of a detector, 0..1, for CclTrackerConfig.boxes; 0: not known, counts as 1 */
+    uint32_t class_id;     /* of a label map: blobs of different values are never parts of one object. It may change from frame
+                            * to frame, as the numbers of instances do */
 } CclDetection;
 
 typedef enum CclTrackState {

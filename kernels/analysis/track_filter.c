@@ -59,8 +59,15 @@ static TrackAxis begin_axis(const TrackItem *item, double place, double pixel_va
 
 void track_begin(TrackItem *item, const CclDetection *d)
 {
-    *item = (TrackItem){ .w = d->x1 - d->x0, .h = d->y1 - d->y0, .container = TRACK_NONE, .group = TRACK_NONE, .object = TRACK_NONE,
-                         .last_x = d->x, .last_y = d->y, .seen = *d };
+    *item = (TrackItem){ .w = d->x1 - d->x0,
+                         .h = d->y1 - d->y0,
+                         .container = TRACK_NONE,
+                         .group = TRACK_NONE,
+                         .object = TRACK_NONE,
+                         .last_x = d->x,
+                         .last_y = d->y,
+                         .class_id = d->class_id,
+                         .seen = *d };
     item->ax = begin_axis(item, d->x, d->xx);
     item->ay = begin_axis(item, d->y, d->yy);
     item->ox = (d->x0 + d->x1) / 2 - d->x;

@@ -33,6 +33,7 @@ typedef struct TrackItem {
     double ox, oy;                       /* box centre minus centroid, smoothed */
     double w, h;                         /* box, smoothed */
     double last_x, last_y;               /* centroid when it was seen last */
+    uint32_t class_id;                   /* of its last detection */
     uint32_t merged_frames;              /* consecutive */
     uint64_t neighbour_id;               /* the track that it began next to; 0: none */
     double neighbour_x, neighbour_y;     /* its centroid then, from that of the neighbour */

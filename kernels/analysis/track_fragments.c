@@ -82,7 +82,7 @@ void track_note_neighbour(const TrackMatch *match, TrackItem *items, uint32_t in
         const uint32_t i = match->order[k];
         if (match->places[k].x0 > t->x1 + reach)
             break;
-        if (match->owner[i] == TRACK_NONE || match->owner[i] >= index)
+        if (match->owner[i] == TRACK_NONE || match->owner[i] >= index || match->detections[i].class_id != item->class_id)
             continue;
         const TrackItem *const other = &items[match->owner[i]];
         const double distance = relative_gap2(item, other);

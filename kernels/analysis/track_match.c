@@ -361,9 +361,11 @@ void track_match_join_parts(TrackMatch *match, TrackItem *items)
         if (match->owner[i] != TRACK_NONE || match->covering[i] == TRACK_NONE)
             continue;
         TrackItem *const item = &items[match->covering[i]];
-        if (item->track.state == CCL_TRACK_LOST || item->group != TRACK_NONE)
+        const bool is_seen = item->track.detection != TRACK_NONE;
+        if (item->track.state == CCL_TRACK_LOST || item->group != TRACK_NONE ||
+            (is_seen ? item->seen.class_id : item->class_id) != match->detections[i].class_id)
             continue;
-        if (item->track.detection == TRACK_NONE) {
+        if (!is_seen) {
             if (!is_predicted_well(item))
                 continue;
             track_match_give(match, items, match->covering[i], i);

@@ -100,6 +100,8 @@ void test_lone_is_like(void);
 void test_hidden_in_part(void);
 void test_pieces(void);
 void test_pieces_come_in(void);
+void test_pieces_of_classes(void);
+void test_parts_of_classes(void);
 void test_small_piece(void);
 void test_two_people(void);
 void test_long_group(void);

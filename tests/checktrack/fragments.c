@@ -62,6 +62,54 @@ void test_pieces(void)
             }
 }
 
+/* Of different classes, the same blobs are a rider and a horse. Numbers of instances may be others in each frame. */
+void test_pieces_of_classes(void)
+{
+    for (uint32_t period = 1; period <= 1000; period *= 10)
+        for (int n_classes = 1; n_classes <= 2; n_classes++) {
+            Scene scene = default_scene();
+            uint64_t ids = 0;
+            for (int frame = 0; frame < 60; frame++) {
+                const uint32_t rider = 5 + (uint32_t)frame / period, horse = n_classes == 2 ? rider + 1 : rider;
+                clear(&scene);
+                add(&scene, box(30 + 2 * frame, 130, 80, 60));
+                add(&scene, box(50 + 2 * frame, 100, 40, 30));
+                scene.detections[0].class_id = horse;
+                scene.detections[1].class_id = rider;
+                step(&scene, 1);
+                ids = confirmed_ids(&scene, ids);
+            }
+            CHECK(count_bits(ids) == n_classes, "%d classes, others after %u frames: %d objects", n_classes, period,
+                  count_bits(ids));
+            CHECK((scene.ids[0] == scene.ids[1]) == (n_classes == 1), "%d classes: the blobs have wrong ids", n_classes);
+            free_scene(&scene);
+        }
+}
+
+/* Behind a fence of another class the mask of a person breaks: what is below is no part of the person, and did not come out of
+ * that track. */
+void test_parts_of_classes(void)
+{
+    for (uint32_t lower = 5; lower <= 6; lower++) {
+        Scene scene = default_scene();
+        for (int frame = 0; frame < 20; frame++) {
+            clear(&scene);
+            add(&scene, box(100 + 2 * frame, 100, 20, frame < 10 ? 60 : 35));
+            scene.detections[0].class_id = 5;
+            if (frame >= 10) {
+                add(&scene, box(101 + 2 * frame, 138, 18, 22));
+                scene.detections[1].class_id = lower;
+            }
+            step(&scene, 1);
+        }
+        const CclTrack *const track = find_track(&scene, scene.ids[1]);
+        CHECK(scene.ids[0] == 1 && (scene.ids[1] == 1) == (lower == 5), "class %u has track %llu", lower,
+              (unsigned long long)scene.ids[1]);
+        CHECK(track && track->parent_id == 0, "class %u came out of a track", lower);
+        free_scene(&scene);
+    }
+}
+
 /* It grows from the lower edge of the picture while it comes in, in two pieces. */
 void test_pieces_come_in(void)
 {

@@ -79,8 +79,8 @@ void test_nonsense(void)
     for (int frame = 0; frame < 20000; frame++) {
         clear(&scene);
         for (uint32_t i = random_below(8); i > 0; i--)
-            add(&scene, (CclDetection){ nonsense(), nonsense(), nonsense(), nonsense(), nonsense(), nonsense(),
-                                        nonsense(), nonsense(), nonsense(), random_below(2), nonsense() });
+            add(&scene, (CclDetection){ nonsense(), nonsense(), nonsense(), nonsense(), nonsense(), nonsense(), nonsense(),
+                                        nonsense(), nonsense(), random_below(2), nonsense(), random_below(2) });
         add(&scene, box(100, 100, 20, 30));
         step(&scene, nonsense());
         check_invariants(&scene);

@@ -358,6 +358,28 @@ GST_START_TEST (test_hull_of_a_scaled_mask)
 
 GST_END_TEST;
 
+/* A blob around a pixel of another value has a hole without background. */
+GST_START_TEST (test_fields_of_a_map)
+{
+  static const guint8 pixels[3][4] = { {1, 1, 1, 0}, {1, 2, 1, 0}, {1, 1, 1, 0} };
+  GstHarness *h =
+      gst_harness_new_parse ("ccllabel backend=cpu foreground=equal features=basic+shape+hull+holes+intensity ! "
+      "cclmeta2json");
+  JsonNode *line;
+  JsonObject *hole;
+
+  gst_harness_set_src_caps_str (h, "video/x-raw,format=GRAY8,width=3,height=3,framerate=25/1");
+  line = push_for_json (h, gst_buffer_new_memdup (pixels, sizeof (pixels)));
+  assert_schema ("ccl-blob-1.schema.json", line);
+  hole = json_array_get_object_element (json_object_get_array_member (first_blob (line), "holes"), 0);
+  fail_unless_equals_int (json_object_get_int_member (hole, "area"), 0);
+  fail_unless_equals_int (json_object_get_int_member (hole, "area_filled"), 1);
+  json_node_unref (line);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
 /* json-glib has no whole numbers from 2^63 on. */
 GST_START_TEST (test_beyond_63_bits)
 {
@@ -466,6 +488,7 @@ json_field_tests (void)
   tcase_add_test (tests, test_hull_fields);
   tcase_add_test (tests, test_intensity_fields);
   tcase_add_loop_test (tests, test_hull_of_a_scaled_mask, 0, 3);
+  tcase_add_test (tests, test_fields_of_a_map);
   tcase_add_test (tests, test_beyond_63_bits);
   tcase_add_test (tests, test_source_defaults_to_name);
   tcase_add_test (tests, test_names_of_zones);

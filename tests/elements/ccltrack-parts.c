@@ -208,6 +208,30 @@ write_tracks (Output * output, const CclTrack * tracks, guint n, const guint64 *
   fail_unless (gst_ccl_track_results_write (&results, output->buffer, GST_CCL_TRACK_INPUT_CCL));
 }
 
+/* Blobs without a class come between those with one. */
+GST_START_TEST (test_read_classes)
+{
+  GstBuffer *const buffer = gst_buffer_new ();
+  const GstCclBlob blobs[] = { new_blob (1, 0, 0), new_blob (2, 20, 0), new_blob (3, 40, 0) };
+  const GstCclClassId class_ids[] = { {.label = 1,.class_id = 5}, {.label = 3,.class_id = 65535} };
+  GBytes *const bytes = g_bytes_new (class_ids, sizeof class_ids);
+  GstCclBlobList *const list = gst_ccl_blob_list_new (blobs, G_N_ELEMENTS (blobs));
+  GstCclVector detections = {.element_size = sizeof (CclDetection) };
+
+  gst_ccl_blob_list_set_class_ids (list, bytes);
+  gst_buffer_add_ccl_blob_meta (buffer, list, WIDTH, HEIGHT);
+  fail_unless (gst_ccl_track_input_read (GST_CCL_TRACK_INPUT_CCL, buffer, &detections));
+  fail_unless_equals_int (gst_ccl_vector_at (&detections, CclDetection, 0)->class_id, 5);
+  fail_unless_equals_int (gst_ccl_vector_at (&detections, CclDetection, 1)->class_id, 0);
+  fail_unless_equals_int (gst_ccl_vector_at (&detections, CclDetection, 2)->class_id, 65535);
+  gst_ccl_vector_clear (&detections);
+  gst_ccl_blob_list_unref (list);
+  g_bytes_unref (bytes);
+  gst_buffer_unref (buffer);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_write_identities)
 {
   const CclTrack tracks[] = {
@@ -336,6 +360,7 @@ ccltrack_parts_suite (void)
   tcase_add_test (parts, test_seen_tracks);
   tcase_add_test (parts, test_choice_of_input);
   tcase_add_test (parts, test_read);
+  tcase_add_test (parts, test_read_classes);
   tcase_add_test (parts, test_write_identities);
   tcase_add_test (parts, test_write_added_tracks);
   tcase_add_test (parts, test_write_merged);

@@ -80,6 +80,7 @@ FLAT = [
     b"\1" + flat(8, columns=column(16, 2 * CLASS_ID, 16)), b"\1" + flat(8, columns=column(16, CLASS_ID, 0xFFFFFFFF)),
     b"\1" + flat(8, columns=column(16 | 1 << 31, CLASS_ID + struct.pack("<2I", 4, 8) + 4 * CLASS_ID)),
     b"\1" + flat(8, columns=column(8, struct.pack("<8I", 1, 1, 1, 3, 5, 2, 1, 3), 32)), b"\1" + flat(8, columns=b"\0" * 4),
+    b"\1" + flat(8, columns=column(8 | 16, struct.pack("<8I", 1, 0, 2, 3, 5, 2, 1, 3) + struct.pack("<2I", 1, 8) + CLASS_ID, 32)),
 ]
 
 

@@ -5,40 +5,6 @@
 
 #include "blobflat.h"
 
-static void
-assert_same (const GstCclBlobMeta * a, const GstCclBlobMeta * b)
-{
-  const guint n = gst_ccl_blob_meta_get_length (a);
-
-  fail_unless_equals_int (a->flags, b->flags);
-  fail_unless_equals_int (a->ref_width, b->ref_width);
-  fail_unless_equals_int (a->ref_height, b->ref_height);
-  fail_unless_equals_int (a->width, b->width);
-  fail_unless_equals_int (a->height, b->height);
-  fail_unless_equals_int (a->n_kept, b->n_kept);
-  fail_unless_equals_int (a->n_total, b->n_total);
-  fail_unless_equals_int (a->connectivity, b->connectivity);
-  fail_unless (a->source == b->source);
-  fail_unless (memcmp (a->matrix, b->matrix, sizeof (a->matrix)) == 0);
-  fail_unless_equals_int (gst_ccl_blob_meta_get_length (b), n);
-  for (guint i = 0; i < n; i++) {
-    GstCclBlob expected = *gst_ccl_blob_meta_get_blob (a, i);
-
-    expected.mtd_id = GST_CCL_MTD_ID_NONE;
-    expected.zones = 0;
-    expected._gst_reserved = 0;
-    expected.first_point = gst_ccl_blob_meta_get_blob (b, i)->first_point;
-    fail_unless (memcmp (&expected, gst_ccl_blob_meta_get_blob (b, i), sizeof (expected)) == 0, "blob %u", i);
-    assert_same_points (gst_ccl_blob_meta_get_contour, a, b, i);
-    assert_same_points (gst_ccl_blob_meta_get_trail, a, b, i);
-    assert_same_shape (a, b, i);
-    assert_same_hull (a, b, i);
-    assert_same_holes (a, b, i);
-    assert_same_class_id (a, b, i);
-    assert_same_intensity (a, b, i);
-  }
-}
-
 /* Of a sample: two entries a column. */
 static gsize
 columns_size (gint with)
@@ -469,6 +435,7 @@ blobflat_suite (void)
   tcase_add_test (tests, test_absurd_points_are_refused);
   tcase_add_test (tests, test_absurd_volumes_are_refused);
   blobflat_add_columns_tests (tests);
+  blobflat_add_tables_tests (tests);
   tcase_add_loop_test (tests, test_fuzz, 0, 18);
   tcase_add_loop_test (tests, test_fuzz, 32, 34);
   tcase_add_loop_test (tests, test_fuzz, 64, 65);

@@ -147,11 +147,15 @@ assert_same_holes (const GstCclBlobMeta * a, const GstCclBlobMeta * b, guint ind
 {
   guint64 filled_a, filled_b;
   GstCclHole in_a, in_b;
+  guint n_a, n_b;
 
-  fail_unless_equals_int (gst_ccl_blob_meta_get_filled_area (a, index, &filled_a, NULL),
-      gst_ccl_blob_meta_get_filled_area (b, index, &filled_b, NULL));
-  fail_unless (filled_a == filled_b);
-  for (guint i = 0; i < 3; i++) {
+  fail_unless_equals_int (gst_ccl_blob_meta_get_filled_area (a, index, &filled_a, &n_a),
+      gst_ccl_blob_meta_get_filled_area (b, index, &filled_b, &n_b));
+  fail_unless (filled_a == filled_b && n_a == n_b);
+  gst_ccl_blob_meta_list_holes (a, index, &n_a);
+  gst_ccl_blob_meta_list_holes (b, index, &n_b);
+  fail_unless_equals_int (n_a, n_b);
+  for (guint i = 0; i <= n_a; i++) {
     fail_unless_equals_int (gst_ccl_blob_meta_get_hole (a, index, i, &in_a), gst_ccl_blob_meta_get_hole (b, index, i, &in_b));
     fail_unless (memcmp (&in_a, &in_b, sizeof (in_a)) == 0, "hole %u of blob %u", i, index);
   }
@@ -174,21 +178,25 @@ assert_same_points (gdouble * (*get) (const GstCclBlobMeta *, guint, guint *), c
 static inline void
 assert_same_shape (const GstCclBlobMeta * a, const GstCclBlobMeta * b, guint index)
 {
-  gdouble in_a[2], in_b[2];
+  gdouble in_a[4], in_b[4];
+  gint euler_a, euler_b;
   guint n_a, n_b;
 
-  fail_unless_equals_int (gst_ccl_blob_meta_get_holes (a, index, NULL, &n_a),
-      gst_ccl_blob_meta_get_holes (b, index, NULL, &n_b));
+  fail_unless_equals_int (gst_ccl_blob_meta_get_holes (a, index, &euler_a, &n_a),
+      gst_ccl_blob_meta_get_holes (b, index, &euler_b, &n_b));
   gst_ccl_blob_meta_get_perimeter (a, index, &in_a[0], &in_a[1]);
   gst_ccl_blob_meta_get_perimeter (b, index, &in_b[0], &in_b[1]);
+  gst_ccl_blob_meta_get_circularity (a, index, &in_a[2], &in_a[3]);
+  gst_ccl_blob_meta_get_circularity (b, index, &in_b[2], &in_b[3]);
+  fail_unless_equals_int (euler_a, euler_b);
   fail_unless_equals_int (n_a, n_b);
-  fail_unless (memcmp (in_a, in_b, sizeof (in_a)) == 0, "perimeter of blob %u", index);
+  fail_unless (memcmp (in_a, in_b, sizeof (in_a)) == 0, "shape of blob %u", index);
 }
 
 static inline void
 assert_same_hull (const GstCclBlobMeta * a, const GstCclBlobMeta * b, guint index)
 {
-  gdouble in_a[11] = { 0 }, in_b[11] = { 0 };
+  gdouble in_a[12] = { 0 }, in_b[12] = { 0 };
 
   for (guint i = 0; i < 2; i++) {
     const GstCclBlobMeta *const meta = i ? b : a;
@@ -198,8 +206,10 @@ assert_same_hull (const GstCclBlobMeta * a, const GstCclBlobMeta * b, guint inde
     gst_ccl_blob_meta_get_feret (meta, index, &to[4], &to[5]);
     gst_ccl_blob_meta_get_min_rect_center (meta, index, &to[6], &to[7]);
     gst_ccl_blob_meta_get_min_rect (meta, index, &to[8], &to[9], &to[10]);
+    gst_ccl_blob_meta_get_convexity (meta, index, &to[11]);
   }
   fail_unless (memcmp (in_a, in_b, sizeof (in_a)) == 0, "hull of blob %u", index);
+  assert_same_points (gst_ccl_blob_meta_get_min_rect_corners, a, b, index);
 }
 
 #endif

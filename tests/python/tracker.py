@@ -57,6 +57,17 @@ class Blobs(unittest.TestCase):
             rich.update(gstccl.analyze(mask, features="all").blobs[:1])
         self.assertEqual(plain.tracks.tobytes(), rich.tracks.tobytes())
 
+    def test_classes(self):
+        """Blobs side by side are pieces of one object, unless they have different values in a label map."""
+        for lower, n_objects in ((5, 1), (7, 2)):
+            tracker = gstccl.Tracker()
+            for i in range(20):
+                labels = np.zeros((HEIGHT, WIDTH), np.uint8)
+                labels[10:40, 10 + i:50 + i] = 5
+                labels[42:52, 20 + i:40 + i] = lower
+                ids = tracker.update(gstccl.analyze(labels, foreground="equal"))
+            self.assertEqual(len(set(ids.tolist())), n_objects, f"{lower} below 5")
+
     def test_states(self):
         tracker = gstccl.Tracker(min_hits=2, max_age=2)
         seen = table_of((40, 20, 50, 30))

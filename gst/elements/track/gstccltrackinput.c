@@ -29,6 +29,7 @@ read_blobs (GstCclVector * detections, const GstCclBlobMeta * meta)
     CclDetection d = {.x = place.x,.y = place.y,.x0 = place.x0,.y0 = place.y0,.x1 = place.x1,.y1 = place.y1 };
 
     gst_ccl_blob_meta_get_covariance (meta, i, &d.xx, &d.xy, &d.yy);
+    gst_ccl_blob_meta_get_class_id (meta, i, &d.class_id);
     if (gst_ccl_track_is_added (gst_ccl_blob_meta_get_blob (meta, i)))
       d.x1 = d.x0;              /* empty: the tracker ignores it */
     *gst_ccl_vector_at (detections, CclDetection, i) = d;

@@ -101,16 +101,32 @@ static CclDetection detection_of_box(const char *record)
     };
 }
 
-/* The ids of n detections' tracks, as a new bytearray. */
-static PyObject *update(Tracker *self, const char *records, Py_ssize_t size, Py_ssize_t n, double frames)
+/* n records of `size` bytes. class_ids: NULL, or n numbers. */
+typedef struct Records {
+    const char *records;
+    Py_ssize_t size, n;
+    const uint32_t *class_ids;
+} Records;
+
+static void read_detections(const Tracker *self, const Records *from, CclDetection *detections)
 {
+    for (Py_ssize_t i = 0; i < from->n; i++) {
+        const char *const record = from->records + i * from->size;
+        detections[i] = self->boxes ? detection_of_box(record) : detection_of_component(record);
+        detections[i].class_id = from->class_ids ? from->class_ids[i] : 0;
+    }
+}
+
+/* The ids of the records' tracks, as a new bytearray. */
+static PyObject *update(Tracker *self, const Records *records, double frames)
+{
+    const Py_ssize_t n = records->n;
     CclDetection *detections = PyMem_Malloc((size_t)(n ? n : 1) * sizeof *detections);
     if (!detections)
         return PyErr_NoMemory();
     PyObject *ids = PyByteArray_FromStringAndSize(NULL, n * (Py_ssize_t)sizeof(uint64_t));
     if (ids) {
-        for (Py_ssize_t i = 0; i < n; i++)
-            detections[i] = self->boxes ? detection_of_box(records + i * size) : detection_of_component(records + i * size);
+        read_detections(self, records, detections);
         const CclStatus status = ccl_tracker_update(self->tracker, detections, (uint32_t)n, frames,
                                                     n ? (uint64_t *)(void *)PyByteArray_AsString(ids) : NULL);
         if (status != CCL_OK) {
@@ -122,20 +138,26 @@ static PyObject *update(Tracker *self, const char *records, Py_ssize_t size, Py_
     return ids;
 }
 
+/* update(records, frames, class_ids): class_ids is a buffer of uint32, empty where the records have none. */
 static PyObject *tracker_update(PyObject *object, PyObject *arguments)
 {
-    Py_buffer records;
+    Py_buffer records, class_ids;
     double frames;
-    if (!PyArg_ParseTuple(arguments, "y*d", &records, &frames))
+    if (!PyArg_ParseTuple(arguments, "y*dy*", &records, &frames, &class_ids))
         return NULL;
     Tracker *self = (Tracker *)object;
     const Py_ssize_t least = self->boxes ? 6 * (Py_ssize_t)sizeof(double) : (Py_ssize_t)sizeof(CclComponent);
+    const Py_ssize_t n = records.itemsize < least ? 0 : records.len / records.itemsize;
+    const bool has_classes = class_ids.len == n * (Py_ssize_t)sizeof(uint32_t) && n > 0;
     PyObject *ids = NULL;
-    if (records.itemsize < least || records.len / records.itemsize >= (Py_ssize_t)UINT32_MAX)
+    if (records.itemsize < least || n >= (Py_ssize_t)UINT32_MAX)
         PyErr_Format(PyExc_ValueError, "records of %zd bytes are not what the tracker takes", records.itemsize);
+    else if (class_ids.len && !has_classes)
+        PyErr_Format(PyExc_ValueError, "%zd bytes are not the class ids of %zd records", class_ids.len, n);
     else
-        ids = update(self, records.buf, records.itemsize, records.len / records.itemsize, frames);
+        ids = update(self, &(Records){ records.buf, records.itemsize, n, has_classes ? class_ids.buf : NULL }, frames);
     PyBuffer_Release(&records);
+    PyBuffer_Release(&class_ids);
     return ids;
 }
 

@@ -228,8 +228,7 @@ def analyze(mask: Any, *, connectivity: int = 8, features: Iterable[str] | str =
     max_blobs:    records of the table; None: all
     threads:      0: as many as make a mask faster; 1: the caller's alone
     algorithm:    a name of gstccl.algorithms(); None: the fastest
-    foreground:   "equal": the mask is a label map. Only equal values connect, and the column class_id has them; on CUDA
-                  without groups such as "shape";
+    foreground:   "equal": the mask is a label map. Only equal values connect, and the column class_id has them;
                   "threshold": a mask
     background:   with "equal": the value of the background
     threshold:    pixels above are foreground (0)

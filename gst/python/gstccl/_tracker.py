@@ -37,7 +37,7 @@ def _number(name: str, value: Any) -> float:
 
 
 class Tracker:
-    """Gives each blob an identity over time, as the element ccltrack does.
+    """Gives each blob an identity over time, as the element ccltrack does. Blobs of different class_id are different objects.
 
     method:          "kalman" follows the motion; "iou" compares boxes with those of the mask before
     min_hits:        masks in which a track is seen before it is confirmed
@@ -79,7 +79,8 @@ class Tracker:
             self._core.skip(frames)
             return np.empty(0, np.uint64)
         records = self._boxes_of(table) if self._boxes else self._blobs_of(table)
-        return np.frombuffer(self._core.update(records, frames), np.uint64)
+        class_ids = records["class_id"].astype(np.uint32) if "class_id" in (records.dtype.names or ()) else b""
+        return np.frombuffer(self._core.update(records, frames, class_ids), np.uint64)
 
     @staticmethod
     def _blobs_of(table: Any) -> np.ndarray:
