@@ -155,13 +155,18 @@ static CclStatus wait_for_producer(const CudaFrame *frame, const CclMask *mask)
     return CCL_OK;
 }
 
-/* A label map from host memory, through the slot's. */
+/* A label map from host memory, through the slot's. Some rows are copied there while those before are uploaded. */
 static CclStatus upload_map(CudaFrame *frame, const CudaSlot *slot, const CclMask *mask)
 {
     const size_t row = (size_t)mask->width * mask->pixel_size;
-    for (uint32_t y = 0; y < mask->height; y++)
-        memcpy(slot->h_mask + y * row, (const uint8_t *)mask->data + y * mask->stride, row);
-    CCL_CUDA_TRY(cudaMemcpyAsync(slot->d_mask, slot->h_mask, row * mask->height, cudaMemcpyHostToDevice, frame->stream));
+    const uint32_t step = max(1u, (uint32_t)((512u << 10) / row));
+    for (uint32_t y = 0; y < mask->height; y += step) {
+        const uint32_t end = min(y + step, mask->height);
+        for (uint32_t i = y; i < end; i++)
+            memcpy(slot->h_mask + i * row, (const uint8_t *)mask->data + i * mask->stride, row);
+        CCL_CUDA_TRY(cudaMemcpyAsync(slot->d_mask + y * row, slot->h_mask + y * row, (end - y) * row, cudaMemcpyHostToDevice,
+                                     frame->stream));
+    }
     return CCL_OK;
 }
 

@@ -4,28 +4,196 @@
 /* Shared contexts and pinned memory. */
 #include "ccllabel-cuda.h"
 
-/* A context of its own for each would make their frames take turns. */
+typedef struct
+{
+  GstHarness *harness;
+  GstCudaContext *context;
+} Pipeline;
+
+static Pipeline
+start_pipeline (const gchar * settings, GstCudaContext * given)
+{
+  Pipeline pipeline = {.harness = given ? harness_with (1, settings, given) : harness_in_context (1, settings, NULL) };
+  Mask mask = mask_random (320, 240, 1, 0.4);
+
+  set_mask_caps (pipeline.harness, GST_VIDEO_FORMAT_GRAY8, &mask);
+  pipeline.context = context_of (pipeline.harness);
+  mask_free (&mask);
+  return pipeline;
+}
+
+static void
+stop_pipeline (Pipeline * pipeline)
+{
+  gst_object_unref (pipeline->context);
+  gst_harness_teardown (pipeline->harness);
+}
+
+/* A context of its own for each would make their frames take turns. A given one is for its pipeline only. */
 GST_START_TEST (test_pipelines_share_a_context)
 {
   GstCudaContext *const given = new_context ();
-  GstHarness *harnesses[3] = { harness_in_context (1, "", NULL), harness_in_context (1, "cuda-device-id=0", NULL),
-    harness_with (1, "", given)
-  };
-  GstCudaContext *contexts[3];
-  Mask mask = mask_random (320, 240, 1, 0.4);
+  Pipeline first = start_pipeline ("", NULL), second = start_pipeline ("cuda-device-id=0", NULL);
+  Pipeline third = start_pipeline ("", given), fourth = start_pipeline ("", NULL), fifth;
 
-  for (guint i = 0; i < 3; i++) {
-    set_mask_caps (harnesses[i], GST_VIDEO_FORMAT_GRAY8, &mask);
-    contexts[i] = context_of (harnesses[i]);
-  }
-  fail_unless (contexts[0] == contexts[1]);
-  fail_unless (contexts[2] == given);
-  for (guint i = 0; i < 3; i++) {
-    gst_object_unref (contexts[i]);
-    gst_harness_teardown (harnesses[i]);
-  }
+  fail_unless (second.context == first.context);
+  fail_unless (third.context == given);
+  fail_unless (fourth.context == first.context);
+  stop_pipeline (&first);
+  stop_pipeline (&second);
+  stop_pipeline (&fourth);
+  fifth = start_pipeline ("", NULL);
+  fail_unless (fifth.context != given);
+  stop_pipeline (&third);
+  ASSERT_OBJECT_REFCOUNT (given, "given context", 1);
+  stop_pipeline (&fifth);
   gst_object_unref (given);
-  mask_free (&mask);
+}
+
+GST_END_TEST;
+
+#define N_AT_ONCE 8
+#define N_ROUNDS 20
+
+/* Threads that do the same at the same time. */
+typedef struct
+{
+  GMutex lock;
+  GCond changed;
+  guint n_threads, n_arrived;
+  void (*act) (gpointer actor);
+} Gate;
+
+typedef struct
+{
+  Gate *gate;
+  gpointer actor;
+} Member;
+
+/* A hang fails the test. */
+static void
+meet (Gate * gate, guint n)
+{
+  const gint64 end = g_get_monotonic_time () + 60 * G_USEC_PER_SEC;
+
+  g_mutex_lock (&gate->lock);
+  gate->n_arrived++;
+  g_cond_broadcast (&gate->changed);
+  while (gate->n_arrived < n)
+    fail_unless (g_cond_wait_until (&gate->changed, &gate->lock, end), "%u of %u arrived", gate->n_arrived, n);
+  g_mutex_unlock (&gate->lock);
+}
+
+static gpointer
+act_with_others (gpointer data)
+{
+  Member *const member = data;
+  Gate *const gate = member->gate;
+
+  meet (gate, gate->n_threads);
+  gate->act (member->actor);
+  meet (gate, 0);
+  return NULL;
+}
+
+/* Calls act() for each actor in a thread of its own. */
+static void
+act_at_once (void (*act) (gpointer actor), gpointer * actors, guint n)
+{
+  Gate gate = {.n_threads = n,.act = act };
+  Member members[N_AT_ONCE];
+  GThread *threads[N_AT_ONCE];
+
+  for (guint i = 0; i < n; i++) {
+    members[i] = (Member) {
+    &gate, actors[i]};
+    threads[i] = g_thread_new ("act", act_with_others, &members[i]);
+  }
+  meet (&gate, 2 * n + 1);
+  for (guint i = 0; i < n; i++)
+    g_thread_join (threads[i]);
+  g_mutex_clear (&gate.lock);
+  g_cond_clear (&gate.changed);
+}
+
+static void
+start (gpointer pipeline)
+{
+  *(Pipeline *) pipeline = start_pipeline ("", NULL);
+}
+
+/* They share one context, which goes with the last of them. */
+static void
+start_at_once (void)
+{
+  Pipeline pipelines[N_AT_ONCE];
+  gpointer actors[N_AT_ONCE];
+  GWeakRef context;
+
+  for (guint i = 0; i < N_AT_ONCE; i++)
+    actors[i] = &pipelines[i];
+  act_at_once (start, actors, N_AT_ONCE);
+  g_weak_ref_init (&context, pipelines[0].context);
+  for (guint i = 1; i < N_AT_ONCE; i++)
+    fail_unless (pipelines[i].context == pipelines[0].context, "pipeline %u", i);
+  for (guint i = 0; i < N_AT_ONCE; i++)
+    stop_pipeline (&pipelines[i]);
+  fail_unless (g_weak_ref_get (&context) == NULL);
+  g_weak_ref_clear (&context);
+}
+
+GST_START_TEST (test_pipelines_start_at_once)
+{
+  for (guint i = 0; i < N_ROUNDS; i++)
+    start_at_once ();
+}
+
+GST_END_TEST;
+
+static GstElement *
+new_neighbours (GstElement ** elements)
+{
+  GstElement *const bin = gst_parse_bin_from_description ("ccllabel name=upstream backend=cuda ! "
+      "ccllabel name=downstream backend=cuda", TRUE, NULL);
+
+  gst_object_ref_sink (bin);
+  elements[0] = gst_bin_get_by_name (GST_BIN (bin), "upstream");
+  elements[1] = gst_bin_get_by_name (GST_BIN (bin), "downstream");
+  return bin;
+}
+
+static void
+free_neighbours (GstElement * bin, GstElement ** elements)
+{
+  gst_element_set_state (bin, GST_STATE_NULL);
+  gst_object_unref (elements[0]);
+  gst_object_unref (elements[1]);
+  gst_object_unref (bin);
+}
+
+static void
+pause (gpointer element)
+{
+  fail_unless (gst_element_set_state (element, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE);
+}
+
+/* Two elements of a pipeline share the context that one of them was given. */
+GST_START_TEST (test_neighbour_has_a_context)
+{
+  GstCudaContext *const given = new_context ();
+  GstContext *const context = gst_context_new_cuda_context (given);
+  GstElement *elements[2], *const bin = new_neighbours (elements);
+  GstCudaContext *found;
+
+  gst_element_set_context (elements[__i__], context);
+  pause (bin);
+  found = context_of_element (elements[!__i__]);
+  fail_unless (found == given);
+  gst_object_unref (found);
+  free_neighbours (bin, elements);
+  gst_context_unref (context);
+  ASSERT_OBJECT_REFCOUNT (given, "given context", 1);
+  gst_object_unref (given);
 }
 
 GST_END_TEST;
@@ -197,6 +365,8 @@ ccllabel_cuda_add_contexts_tests (Suite * suite)
 
   tcase_set_timeout (tests, 120);
   tcase_add_test (tests, test_pipelines_share_a_context);
+  tcase_add_test (tests, test_pipelines_start_at_once);
+  tcase_add_loop_test (tests, test_neighbour_has_a_context, 0, 2);
   tcase_add_test (tests, test_context_is_shared_and_followed);
   tcase_add_test (tests, test_pinned_memory);
   tcase_add_test (tests, test_pinned_memories_that_are_merged);

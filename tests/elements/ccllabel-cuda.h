@@ -31,19 +31,27 @@ void set_cuda_caps (GstHarness * harness, GstVideoFormat format, const Mask * ma
 GstHarness *harness_with (guint backend, const gchar * settings, GstCudaContext * cuda);
 void assert_path (GstHarness * harness, const gchar * expected);
 
-/* Of the element, with a reference. */
+/* The context that an element offers its neighbours, with a reference. */
 static inline GstCudaContext *
-context_of (GstHarness * harness)
+context_of_element (GstElement * element)
 {
   GstQuery *const query = gst_query_new_context (GST_CUDA_CONTEXT_TYPE);
+  GstPad *const pad = gst_element_get_static_pad (element, "sink");
   GstCudaContext *cuda = NULL;
   GstContext *context;
 
-  fail_unless (gst_pad_peer_query (harness->srcpad, query), "no answer to the CONTEXT query");
+  fail_unless (gst_pad_query (pad, query), "no answer to the CONTEXT query");
   gst_query_parse_context (query, &context);
   gst_structure_get (gst_context_get_structure (context), GST_CUDA_CONTEXT_TYPE, GST_TYPE_CUDA_CONTEXT, &cuda, NULL);
   gst_query_unref (query);
+  gst_object_unref (pad);
   return cuda;
+}
+
+static inline GstCudaContext *
+context_of (GstHarness * harness)
+{
+  return context_of_element (label_of (harness));
 }
 
 /* Each adds the tests of a file. */

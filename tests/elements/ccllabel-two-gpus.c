@@ -97,6 +97,47 @@ GST_START_TEST (test_streams_spread)
 
 GST_END_TEST;
 
+static void
+give_context (GstBin * bin, const gchar * name, GstCudaContext * cuda)
+{
+  GstElement *const label = gst_bin_get_by_name (bin, name);
+  GstContext *const context = gst_context_new_cuda_context (cuda);
+
+  gst_element_set_context (label, context);
+  gst_context_unref (context);
+  gst_object_unref (label);
+}
+
+/* The downstream neighbour, which is asked first, has a context on another GPU than the wanted one. */
+GST_START_TEST (test_neighbours)
+{
+  GstElement *const bin = gst_parse_bin_from_description ("ccllabel name=upstream backend=cuda cuda-device-id=1 ! "
+      "ccllabel name=label backend=cuda cuda-device-id=1 ! ccllabel name=downstream backend=cuda cuda-device-id=0",
+      TRUE, NULL);
+  GstElement *const label = gst_bin_get_by_name (GST_BIN (bin), "label");
+  GstCudaContext *given[2], *found;
+
+  fail_unless (gst_cuda_load_library ());
+  gst_object_ref_sink (bin);
+  for (guint i = 0; i < 2; i++) {
+    given[i] = gst_cuda_context_new (i);
+    give_context (GST_BIN (bin), i ? "upstream" : "downstream", given[i]);
+  }
+  fail_unless (gst_element_set_state (bin, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE);
+  found = context_of_element (label);
+  fail_unless (found == given[1]);
+  gst_object_unref (found);
+  gst_object_unref (label);
+  gst_element_set_state (bin, GST_STATE_NULL);
+  gst_object_unref (bin);
+  for (guint i = 0; i < 2; i++) {
+    ASSERT_OBJECT_REFCOUNT (given[i], "given context", 1);
+    gst_object_unref (given[i]);
+  }
+}
+
+GST_END_TEST;
+
 /* A store to address 0, which leaves a context in which every later call fails. */
 static void
 break_context_of (GstHarness * harness)
@@ -299,6 +340,7 @@ ccllabel_two_gpus_suite (void)
   suite_add_tcase (suite, tests);
   tcase_set_timeout (tests, 120);
   tcase_add_test (tests, test_streams_spread);
+  tcase_add_test (tests, test_neighbours);
   tcase_add_loop_test (tests, test_illegal_access, 0, 4);
   tcase_add_test (tests, test_full_gpu);
   tcase_add_test (tests, test_speed);

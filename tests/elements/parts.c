@@ -2,10 +2,11 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* The parts of ccllabel and cclmotion that need no pipeline: polygons to ignore, pool headroom, lateness, statistics, the
- * property table. */
+ * property table, the context of a GPU. */
 
 #include <gst/check/gstcheck.h>
 
+#include "base/gstcclgpus.h"
 #include "base/gstccllateness.h"
 #include "base/gstcclmetas.h"
 #include "base/gstcclminavgmax.h"
@@ -385,6 +386,63 @@ GST_START_TEST (test_property_rows)
 
 GST_END_TEST;
 
+/* ---------------------------------------------------------------- the context of a GPU */
+
+static gint n_made;             /* atomic */
+
+/* Any object will do. Threads that come meanwhile must wait. */
+static GstObject *
+make_object (gint gpu)
+{
+  g_usleep (10 * 1000);
+  g_atomic_int_inc (&n_made);
+  return gpu < 2 ? GST_OBJECT (gst_bus_new ()) : NULL;
+}
+
+static gpointer
+get_or_make (gpointer gpu)
+{
+  gboolean is_new;
+
+  return gst_ccl_gpus_get_or_make_context (GPOINTER_TO_INT (gpu), make_object, &is_new);
+}
+
+GST_START_TEST (test_context_of_gpu)
+{
+  GThread *threads[8];
+  GstObject *context, *other;
+  gboolean is_new;
+
+  for (guint i = 0; i < G_N_ELEMENTS (threads); i++)
+    threads[i] = g_thread_new ("start", get_or_make, GINT_TO_POINTER (1));
+  context = gst_ccl_gpus_get_or_make_context (1, make_object, &is_new);
+  for (guint i = 0; i < G_N_ELEMENTS (threads); i++) {
+    other = g_thread_join (threads[i]);
+    fail_unless (other == context);
+    gst_object_unref (other);
+  }
+  fail_unless_equals_int (n_made, 1);
+  fail_unless (!gst_ccl_gpus_get_context (0));
+  gst_object_unref (context);   /* the last of them */
+  fail_unless (!gst_ccl_gpus_get_context (1));
+
+  context = gst_ccl_gpus_get_or_make_context (1, make_object, &is_new);
+  fail_unless (context && is_new);
+  gst_ccl_gpus_set_failed (1);
+  fail_unless (!gst_ccl_gpus_get_context (1));
+  other = gst_ccl_gpus_get_or_make_context (1, make_object, &is_new);
+  fail_unless (other != context && is_new);
+  gst_object_unref (context);
+  context = gst_ccl_gpus_get_or_make_context (1, make_object, &is_new);
+  fail_unless (context == other && !is_new);
+  gst_object_unref (context);
+  gst_object_unref (other);
+  fail_unless (!gst_ccl_gpus_get_or_make_context (2, make_object, &is_new));
+  fail_unless (!is_new);
+}
+
+GST_END_TEST;
+
 static Suite *
 parts_suite (void)
 {
@@ -402,6 +460,7 @@ parts_suite (void)
   tcase_add_test (tcase, test_frames_duration);
   tcase_add_test (tcase, test_analysed_frames);
   tcase_add_test (tcase, test_property_rows);
+  tcase_add_test (tcase, test_context_of_gpu);
   return suite;
 }
 

@@ -63,15 +63,19 @@ wanted_device (const GstCclCuda * cuda)
   return cuda->chosen >= 0 ? cuda->chosen : cuda->device_id;
 }
 
-/* Also drops the context of the GPU before. */
+/* `context` (NULL: none yet) replaces that of the GPU before. */
 static void
-choose (GstCclCuda * cuda, gint gpu)
+choose (GstCclCuda * cuda, gint gpu, GstObject * context)
 {
-  g_rec_mutex_lock (&cuda->lock);
+  GstObject *before;
+
+  g_mutex_lock (&cuda->lock);
   cuda->chosen = gpu;
-  gst_clear_object (&cuda->shared);
-  g_rec_mutex_unlock (&cuda->lock);
-  gst_clear_object (&cuda->current);
+  before = cuda->shared;
+  cuda->shared = context ? gst_object_ref (context) : NULL;
+  g_mutex_unlock (&cuda->lock);
+  gst_clear_object (&before);
+  gst_object_replace (&cuda->current, context);
 }
 
 void
@@ -80,21 +84,21 @@ gst_ccl_cuda_init (GstCclCuda * cuda, GstElement * element)
   cuda->element = element;
   cuda->device_id = cuda->chosen = cuda->counted = -1;
   cuda->lost = cuda->full = 0;
-  g_rec_mutex_init (&cuda->lock);
+  g_mutex_init (&cuda->lock);
 }
 
 void
 gst_ccl_cuda_clear (GstCclCuda * cuda)
 {
   gst_ccl_cuda_close (cuda);
-  g_rec_mutex_clear (&cuda->lock);
+  g_mutex_clear (&cuda->lock);
 }
 
 void
 gst_ccl_cuda_close (GstCclCuda * cuda)
 {
   gst_ccl_cuda_uncount (cuda);
-  choose (cuda, -1);
+  choose (cuda, -1, NULL);
   cuda->lost = cuda->full = 0;
 }
 
@@ -168,7 +172,7 @@ gst_ccl_cuda_change_gpu (GstCclCuda * cuda, CclStatus status)
     return FALSE;
   gst_ccl_cuda_uncount (cuda);
   cuda->counted = next;
-  choose (cuda, next);
+  choose (cuda, next, NULL);
   return TRUE;
 }
 
@@ -184,9 +188,9 @@ gst_ccl_cuda_open (GstCclCuda * cuda)
 {
   if (cuda->counted < 0 && cuda->chosen < 0 && cuda->device_id < 0 && gst_ccl_gpus_get_n () > 1) {
     cuda->counted = gst_ccl_gpus_take (0, TRUE);
-    g_rec_mutex_lock (&cuda->lock);
+    g_mutex_lock (&cuda->lock);
     cuda->chosen = cuda->counted;
-    g_rec_mutex_unlock (&cuda->lock);
+    g_mutex_unlock (&cuda->lock);
   }
   if (!cuda->current && !open_context (cuda))
     return FALSE;
@@ -236,11 +240,7 @@ gst_ccl_cuda_follow (GstCclCuda * cuda, GstMemory * memory)
   const gint gpu = get_gpu_of_memory (memory);
 
   GST_INFO_OBJECT (cuda->element, "following the masks to GPU %d", gpu);
-  choose (cuda, cuda->chosen >= 0 ? gpu : -1);
-  g_rec_mutex_lock (&cuda->lock);
-  gst_object_replace (&cuda->shared, context);
-  g_rec_mutex_unlock (&cuda->lock);
-  gst_object_replace (&cuda->current, context);
+  choose (cuda, cuda->chosen >= 0 ? gpu : -1, context);
   count (cuda, gpu);
 }
 
@@ -267,82 +267,162 @@ gst_ccl_cuda_set_context (GstCclCuda * cuda, GstContext * context)
 {
   if (!gst_ccl_cuda_load ())
     return;
-  g_rec_mutex_lock (&cuda->lock);
+  g_mutex_lock (&cuda->lock);
   gst_cuda_handle_set_context (cuda->element, context, wanted_device (cuda), (GstCudaContext **) & cuda->shared);
-  g_rec_mutex_unlock (&cuda->lock);
+  g_mutex_unlock (&cuda->lock);
+}
+
+/* With a reference. */
+static GstObject *
+get_shared (GstCclCuda * cuda)
+{
+  GstObject *shared;
+
+  g_mutex_lock (&cuda->lock);
+  shared = cuda->shared ? gst_object_ref (cuda->shared) : NULL;
+  g_mutex_unlock (&cuda->lock);
+  return shared;
 }
 
 gboolean
 gst_ccl_cuda_query_context (GstCclCuda * cuda, GstQuery * query)
 {
-  gboolean handled = FALSE;
+  GstObject *shared;
+  gboolean handled;
 
   if (!gst_ccl_cuda_load ())
     return FALSE;
-  g_rec_mutex_lock (&cuda->lock);
-  if (cuda->shared)
-    handled = gst_cuda_handle_context_query (cuda->element, query, GST_CUDA_CONTEXT (cuda->shared));
-  g_rec_mutex_unlock (&cuda->lock);
+  shared = get_shared (cuda);
+  handled = shared && gst_cuda_handle_context_query (cuda->element, query, GST_CUDA_CONTEXT (shared));
+  gst_clear_object (&shared);
   return handled;
 }
 
 static gboolean
-ask_neighbour (GstElement * element, GstPad * pad, gpointer query)
+has_shared (GstCclCuda * cuda)
 {
-  GstContext *context;
+  gboolean has;
 
-  if (!gst_pad_peer_query (pad, query))
-    return TRUE;
-  gst_query_parse_context (query, &context);
-  if (context)
-    gst_element_set_context (element, context);
-  return !context;
+  g_mutex_lock (&cuda->lock);
+  has = cuda->shared != NULL;
+  g_mutex_unlock (&cuda->lock);
+  return has;
 }
 
-/* Its neighbours, then the application. They may call gst_ccl_cuda_set_context(). */
+/* A context that was set before the GPU was chosen, and is on another one. */
 static void
-ask_for_context (GstCclCuda * cuda)
+drop_unwanted (GstCclCuda * cuda)
+{
+  const gint wanted = wanted_device (cuda);
+  GstObject *unwanted = NULL;
+
+  g_mutex_lock (&cuda->lock);
+  if (wanted >= 0 && cuda->shared && get_gpu_of_context (cuda->shared) != wanted)
+    unwanted = g_steal_pointer (&cuda->shared);
+  g_mutex_unlock (&cuda->lock);
+  gst_clear_object (&unwanted);
+}
+
+/* TRUE: the element shares `context` now. FALSE: another thread set one first. */
+static gboolean
+share (GstCclCuda * cuda, GstObject * context)
+{
+  gboolean is_shared;
+
+  g_mutex_lock (&cuda->lock);
+  if (!cuda->shared)
+    cuda->shared = gst_object_ref (context);
+  is_shared = cuda->shared == context;
+  g_mutex_unlock (&cuda->lock);
+  return is_shared;
+}
+
+/* FALSE, which ends the loop: the element has a context. One on another GPU than the wanted one is not taken. */
+static gboolean
+ask_neighbour (GstElement * element, GstPad * pad, gpointer cuda)
 {
   GstQuery *const query = gst_query_new_context (GST_CUDA_CONTEXT_TYPE);
+  GstContext *context = NULL;
 
-  if (gst_element_foreach_src_pad (cuda->element, ask_neighbour, query))
-    gst_element_foreach_sink_pad (cuda->element, ask_neighbour, query);
+  if (gst_pad_peer_query (pad, query))
+    gst_query_parse_context (query, &context);
+  if (context)
+    gst_element_set_context (element, context); /* calls gst_ccl_cuda_set_context() */
   gst_query_unref (query);
-  if (!cuda->shared)
-    gst_element_post_message (cuda->element, gst_message_new_need_context (GST_OBJECT (cuda->element),
-            GST_CUDA_CONTEXT_TYPE));
+  return !has_shared (cuda);
 }
 
-/* Frames of several contexts take turns on a GPU. So streams share one, in whichever pipelines they are. */
+/* The neighbours, then the application. TRUE: one of them had a context for the wanted GPU. */
+static gboolean
+ask_for_context (GstCclCuda * cuda)
+{
+  GstElement *const element = cuda->element;
+
+  gst_element_foreach_src_pad (element, ask_neighbour, cuda);
+  if (!has_shared (cuda))
+    gst_element_foreach_sink_pad (element, ask_neighbour, cuda);
+  if (!has_shared (cuda))
+    gst_element_post_message (element, gst_message_new_need_context (GST_OBJECT (element), GST_CUDA_CONTEXT_TYPE));
+  return has_shared (cuda);
+}
+
+static GstObject *
+make_context (gint gpu)
+{
+  return (GstObject *) gst_cuda_context_new ((guint) gpu);
+}
+
+/* Tells the bins and the application, as gst_cuda_ensure_element_context() does. */
 static void
+announce (GstElement * element, GstObject * cuda_context)
+{
+  GstContext *const context = gst_context_new_cuda_context (GST_CUDA_CONTEXT (cuda_context));
+
+  gst_element_set_context (element, context);
+  gst_element_post_message (element, gst_message_new_have_context (GST_OBJECT (element), context));
+}
+
+/* FALSE: there is no such GPU, or it gives no context. */
+static gboolean
+take_context_of_process (GstCclCuda * cuda, gint gpu)
+{
+  gboolean is_new;
+  GstObject *context = gst_ccl_gpus_get_or_make_context (gpu, make_context, &is_new);
+
+  if (!context)
+    return FALSE;
+  if (share (cuda, context) && is_new)
+    announce (cuda->element, context);
+  gst_object_unref (context);
+  return TRUE;
+}
+
+/* Frames of several contexts take turns on a GPU. So streams share one, in whichever pipelines they are. With several GPUs the
+ * context of the process comes first: neighbours may be about to leave a GPU that failed. */
+static gboolean
 find_context (GstCclCuda * cuda, gint gpu)
 {
-  if (cuda->chosen >= 0 && cuda->shared && get_gpu_of_context (cuda->shared) != gpu)
-    gst_clear_object (&cuda->shared);
-  if (!cuda->shared && cuda->chosen >= 0)       /* several elements may leave a failed GPU: they do not ask each other */
-    cuda->shared = gst_ccl_gpus_get_context (gpu);
-  if (!cuda->shared)
-    ask_for_context (cuda);
-  if (!cuda->shared)
-    cuda->shared = gst_ccl_gpus_get_context (gpu);
+  GstObject *context = cuda->chosen >= 0 ? gst_ccl_gpus_get_context (gpu) : NULL;
+
+  if (context)
+    share (cuda, context);
+  gst_clear_object (&context);
+  return has_shared (cuda) || ask_for_context (cuda) || take_context_of_process (cuda, gpu);
 }
 
 static gboolean
 open_context (GstCclCuda * cuda)
 {
-  gboolean ok;
+  GstObject *context = NULL;
 
   if (!gst_ccl_cuda_load ())
     return TRUE;
-  g_rec_mutex_lock (&cuda->lock);
-  find_context (cuda, MAX (wanted_device (cuda), 0));
-  ok = gst_cuda_ensure_element_context (cuda->element, wanted_device (cuda), (GstCudaContext **) & cuda->shared);
-  if (ok) {
-    gst_object_replace (&cuda->current, cuda->shared);
-    gst_ccl_gpus_set_context (get_gpu (cuda), cuda->shared);
-  }
-  g_rec_mutex_unlock (&cuda->lock);
-  return ok;
+  drop_unwanted (cuda);
+  if (find_context (cuda, MAX (wanted_device (cuda), 0)))
+    context = get_shared (cuda);
+  gst_object_replace (&cuda->current, context);
+  gst_clear_object (&context);
+  return cuda->current != NULL;
 }
 
 void

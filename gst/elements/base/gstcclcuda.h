@@ -27,7 +27,8 @@ typedef struct
   gint counted;                 /* the GPU on which the open element counts as a stream; -1: on none */
   guint64 lost;                 /* bits: GPUs that failed here since the start, or are full; only of several */
   guint64 full;                 /* bits: GPUs with too little memory for the open request */
-  GRecMutex lock;               /* guards `shared` and `chosen`: other threads set contexts and ask for ours */
+  GMutex lock;                  /* guards `shared` and `chosen`: other threads set contexts and ask for ours; never held
+                                 * while a neighbour or the application is asked, because they may ask back */
   GstObject *shared;            /* GstCudaContext offered to and taken from neighbours */
   GstObject *current;           /* the context in which frames are analysed; streaming thread only */
 } GstCclCuda;

@@ -5,9 +5,11 @@
 
 #include "ccl.h"
 
-static GMutex lock;             /* guards what follows */
+static GMutex lock;             /* guards `loads` */
 static GstCclGpuLoads loads;
+
 static GWeakRef contexts[GST_CCL_MAX_GPUS];
+static GMutex making;           /* held while a context is looked for and made, so that a GPU gets one */
 
 gint
 gst_ccl_gpu_loads_choose (const GstCclGpuLoads * all, guint64 excluded)
@@ -103,9 +105,18 @@ gst_ccl_gpus_get_context (gint gpu)
   return is_gpu (gpu) ? g_weak_ref_get (&contexts[gpu]) : NULL;
 }
 
-void
-gst_ccl_gpus_set_context (gint gpu, GstObject * context)
+GstObject *
+gst_ccl_gpus_get_or_make_context (gint gpu, GstCclMakeContext make, gboolean * is_new)
 {
-  if (is_gpu (gpu))
-    g_weak_ref_set (&contexts[gpu], context);
+  GstObject *context, *made = NULL;
+
+  g_mutex_lock (&making);
+  context = gst_ccl_gpus_get_context (gpu);
+  if (!context)
+    context = made = make (gpu);
+  if (made && is_gpu (gpu))
+    g_weak_ref_set (&contexts[gpu], made);
+  g_mutex_unlock (&making);
+  *is_new = made != NULL;
+  return context;
 }

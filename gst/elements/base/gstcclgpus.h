@@ -42,9 +42,14 @@ void gst_ccl_gpus_remove (gint gpu);
 /* New streams avoid this GPU, and nobody gets its context. */
 void gst_ccl_gpus_set_failed (gint gpu);
 
-/* The GstCudaContext that streams on this GPU share, while one of them has it; NULL: none. (transfer full) */
+/* The GstCudaContext that streams on this GPU share, while one of them has it; NULL: none. It is one that
+ * gst_ccl_gpus_get_or_make_context() made, never one of an application or of another element. (transfer full) */
 GstObject *gst_ccl_gpus_get_context (gint gpu);
-void gst_ccl_gpus_set_context (gint gpu, GstObject * context);
+
+/* As above, but calls `make` if there is none. However many threads call this at once, one makes it. NULL: `make` failed.
+ * `is_new`: this call made it. (transfer full) */
+typedef GstObject *(*GstCclMakeContext) (gint gpu);
+GstObject *gst_ccl_gpus_get_or_make_context (gint gpu, GstCclMakeContext make, gboolean * is_new);
 
 G_END_DECLS
 

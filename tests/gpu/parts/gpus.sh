@@ -6,7 +6,7 @@
 part_gpus() {
     for folder in $CCL_GST; do
         gst=$(gst_of "$folder")
-        for case in streams_spread illegal_access full_gpu speed; do
+        for case in streams_spread neighbours illegal_access full_gpu speed; do
             check_in "$folder" "ccllabel-two-gpus: $case" 200 env GST_CHECKS="test_$case" "$folder/test-ccllabel-two-gpus"
         done
         sed -n '/frames\/s on one/s/^/noted: /p' "$log" >> "$found"
