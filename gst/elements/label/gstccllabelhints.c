@@ -375,6 +375,17 @@ warn_of_mask_source (GstCclLabel * self)
         ("It takes GStreamer 1.26 or newer, with its library for analytics."));
 }
 
+/* Every comparison with the class of a blob that has none is false. */
+static void
+warn_of_class (GstCclLabel * self)
+{
+  if (!gst_ccl_label_wants_map (self)
+      && gst_ccl_blob_filter_reads (self->now.expression, self->now.order, CCL_MEASURE_CLASS_ID))
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
+        ("Without foreground=equal no blob has the class-id of filter or sort."),
+        ("foreground=equal is for label maps, in which only equal values connect."));
+}
+
 /* Settings of the other kind of foreground. */
 static void
 warn_of_foreground (GstCclLabel * self)
@@ -383,10 +394,11 @@ warn_of_foreground (GstCclLabel * self)
 
   if (gst_ccl_label_wants_map (self) && (now->threshold >= 0 || now->invert))
     GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s has no effect: foreground=equal compares values.",
-            now->threshold >= 0 ? "threshold" : "invert=true"), ("background-value is what is no foreground."));
+            now->threshold >= 0 ? "threshold" : "invert=true"),
+        ("All pixels but those of background-value are foreground."));
   if (!gst_ccl_label_wants_map (self) && now->background_value)
-    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("background-value=%u has no effect: foreground is not equal.",
-            now->background_value), ("foreground=equal labels equal values of label maps."));
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("background-value=%u has no effect without foreground=equal.",
+            now->background_value), ("foreground=equal is for label maps, in which only equal values connect."));
   if (gst_ccl_label_wants_map (self) && now->background_value && now->mask.source == GST_CCL_MASK_SOURCE_SEGMENTATION_MTD)
     GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("background-value=%u has no effect: in a segmentation it is 0.",
             now->background_value), ("region-id=0 takes the pixels of region 0, and only those."));
@@ -396,6 +408,7 @@ void
 gst_ccl_label_warn_of_settings (GstCclLabel * self)
 {
   warn_of_foreground (self);
+  warn_of_class (self);
   warn_of_attach (self);
   warn_of_mask_source (self);
   warn_of_empty_filter (self);
