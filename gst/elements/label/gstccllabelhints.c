@@ -9,10 +9,12 @@
 
 #include "base/gstcclenums.h"
 #include "base/gstcclhint.h"
+#include "label/gstcclblobtable.h"
 
 #define GST_CAT_DEFAULT gst_ccl_label_debug
 
 #define FULL_FRAMES_UNTIL_HINT 10       /* successive frames without background */
+#define MIN_MAX_HOLES 4096      /* listed in a frame, however small max-components is */
 #define NEARLY_ALL 0.9          /* of the pixels */
 #define MIN_VALUES 16           /* fewer are classes or a mask with noise */
 #define MAX_CLASS 15            /* the greatest class that cannot be the black of video, which is 16 */
@@ -165,11 +167,33 @@ gst_ccl_label_warn_of_features (GstCclLabel * self, const GstCclLabelRequest * r
   warn_of_missing (self, request, missing);
 }
 
+/* A grid has more holes than any table has blobs. */
+guint
+gst_ccl_label_max_holes (const GstCclLabelFrame * frame)
+{
+  return MAX (frame->settings.max_components, MIN_MAX_HOLES);
+}
+
+static void
+warn_of_holes (GstCclLabel * self, const GstCclLabelFrame * frame)
+{
+  const gsize n = gst_ccl_blob_table_count_holes (&frame->table);
+  const guint max = gst_ccl_label_max_holes (frame);
+
+  if (n <= max || self->warned_holes)
+    return;
+  self->warned_holes = TRUE;
+  GST_ELEMENT_WARNING (self, RESOURCE, NO_SPACE_LEFT,
+      ("The blobs of a frame have %" G_GSIZE_FORMAT " holes, the list holds %u: the rest are counted but not listed.",
+          n, max), ("Raise max-components, or filter with min-area. Said once per caps."));
+}
+
 void
 gst_ccl_label_warn_of_table (GstCclLabel * self, const GstCclLabelFrame * frame)
 {
   const CclTable *const table = &frame->table;
 
+  warn_of_holes (self, frame);
   if (!(table->flags & CCL_TABLE_TRUNCATED) || self->warned_truncated)
     return;
   self->warned_truncated = TRUE;
@@ -419,7 +443,7 @@ void
 gst_ccl_label_reset_hints (GstCclLabel * self)
 {
   self->warned_truncated = self->warned_saturated = self->warned_no_mask = self->warned_threshold = FALSE;
-  self->warned_background = self->warned_numbers = FALSE;
+  self->warned_background = self->warned_numbers = self->warned_holes = FALSE;
   self->checked_values = FALSE;
   self->n_full_frames = self->n_opaque_frames = self->n_without_blobs = self->n_without_alpha = 0;
 }
