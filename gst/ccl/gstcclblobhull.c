@@ -95,7 +95,8 @@ gst_ccl_blob_meta_get_convexity (const GstCclBlobMeta * meta, guint index, gdoub
 
   g_return_val_if_fail (meta != NULL, FALSE);
 
-  known = gst_ccl_blob_meta_get_hull_measures (meta, index, &measures) && gst_ccl_blob_meta_get_perimeter (meta, index, &crack, NULL);
+  known = gst_ccl_blob_meta_get_hull_measures (meta, index, &measures)
+      && gst_ccl_blob_meta_get_perimeter (meta, index, &crack, NULL);
   set (convexity, known ? measures.perimeter_convex / crack : 0);
   return known;
 }

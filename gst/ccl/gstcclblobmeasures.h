@@ -280,7 +280,7 @@ gboolean gst_ccl_blob_meta_get_weighted_covariance (const GstCclBlobMeta * meta,
  * @orientation: radians
  * @euler_number: ccllabel features=shape, in pixels of the mask, as all members
  *   from here on
- * @n_holes: features=shape
+ * @n_holes: features=shape or holes
  * @perimeter_crack: features=shape
  * @perimeter_crofton: features=shape
  * @circularity: features=shape
@@ -307,8 +307,7 @@ gboolean gst_ccl_blob_meta_get_weighted_covariance (const GstCclBlobMeta * meta,
  * @class_id: foreground=equal
  *
  * A row of gst_ccl_blob_meta_to_table(): each member is what the getter of that
- * measure gives. Members of a group that was not measured are NaN. There is no
- * padding.
+ * measure gives. NaN: not measured, or undefined. There is no padding.
  */
 typedef struct
 {

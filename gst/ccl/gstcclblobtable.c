@@ -98,7 +98,7 @@ put_groups (GstCclBlobRow * row, const GstCclBlobMeta * meta, guint index)
   CclHullMeasures hull;
   CclIntensityMeasures intensity;
   guint64 area_filled;
-  guint class_id;
+  guint n_holes, class_id;
 
   put_undefined (row);
   if (gst_ccl_blob_meta_get_shape_measures (meta, index, &shape))
@@ -107,8 +107,10 @@ put_groups (GstCclBlobRow * row, const GstCclBlobMeta * meta, guint index)
     put_hull (row, &hull);
     row->convexity = row->perimeter_convex / row->perimeter_crack;      /* NaN without shape */
   }
-  if (gst_ccl_blob_meta_get_filled_area (meta, index, &area_filled, NULL))
+  if (gst_ccl_blob_meta_get_filled_area (meta, index, &area_filled, &n_holes)) {
     row->area_filled = area_filled;
+    row->n_holes = n_holes;
+  }
   if (gst_ccl_blob_meta_get_intensity_measures (meta, index, &intensity))
     put_intensity (row, &intensity);
   if (gst_ccl_blob_meta_get_class_id (meta, index, &class_id))

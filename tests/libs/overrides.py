@@ -106,12 +106,13 @@ def measured(meta, i):
     found = {"area": meta.get_area(i), "box": tuple(meta.get_box(i)), "centroid": tuple(meta.get_centroid(i)),
              "covariance": tuple(meta.get_covariance(i))}
     *found["axes"], found["orientation"] = meta.get_axes(i)
-    found |= get("holes", "euler_number", "n_holes") | get("perimeter", "perimeter_crack", "perimeter_crofton")
+    found |= get("filled_area", "area_filled", "n_holes")
+    found |= get("holes", "euler_number", *["n_holes"] * meta.get_holes(i)[0]) | get("perimeter", "perimeter_crack", "perimeter_crofton")
     found |= get("circularity", "circularity", "compactness") | get("convexity", "convexity")
     found |= get("hull", "area_convex", "perimeter_convex", "solidity") | get("feret", "feret_diameter_max", "min_feret")
     found |= get("min_rect", "length", "width", "rect_angle") | get("min_rect_center", "x", "y")
     found |= {"rect_center": (found.pop("x"), found.pop("y")), "rect_size": (found.pop("length"), found.pop("width"))}
-    found |= get("filled_area", "area_filled") | get("class_id", "class_id") | get("chroma", "cb_mean", "cr_mean")
+    found |= get("class_id", "class_id") | get("chroma", "cb_mean", "cr_mean")
     found |= get("intensity", "intensity_min", "intensity_max", "intensity_mean", "intensity_std")
     found |= get("weighted_centroid", "x", "y") | get("weighted_covariance", "xx", "xy", "yy")
     return found | {"centroid_weighted": (found.pop("x"), found.pop("y")),

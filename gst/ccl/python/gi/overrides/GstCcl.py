@@ -5,10 +5,8 @@
     for blob in GstCcl.blobs(buffer):
         print(blob["area"], blob["centroid"])
 """
-import math
 import struct
 from collections.abc import Sequence
-from itertools import islice
 
 from ..module import get_introspection_module
 from ..overrides import override
@@ -17,57 +15,46 @@ GstCcl = get_introspection_module("GstCcl")
 
 __all__ = ["Blobs", "blobs"]
 
-# The members of GstCcl.BlobRow, and their types. A group that was not measured is NaN.
-OF_BLOB = [
+# The members of GstCcl.BlobRow, and their types. A measure that was not made is NaN.
+COLUMNS = [
     ("label", "u4"), ("flags", "u4"), ("age", "u4"), ("zones", "u4"), ("track_id", "u8"), ("parent_id", "u8"),
     ("volume_id", "u8"), ("area", "f8"), ("box", "f8", (4,)), ("centroid", "f8", (2,)), ("covariance", "f8", (3,)),
-    ("axes", "f8", (2,)), ("orientation", "f8"),
+    ("axes", "f8", (2,)), ("orientation", "f8"), ("euler_number", "f8"), ("n_holes", "f8"), ("perimeter_crack", "f8"),
+    ("perimeter_crofton", "f8"), ("circularity", "f8"), ("compactness", "f8"), ("area_convex", "f8"), ("solidity", "f8"),
+    ("perimeter_convex", "f8"), ("feret_diameter_max", "f8"), ("min_feret", "f8"), ("rect_center", "f8", (2,)),
+    ("rect_size", "f8", (2,)), ("rect_angle", "f8"), ("area_filled", "f8"), ("intensity_min", "f8"), ("intensity_max", "f8"),
+    ("intensity_sum", "f8"), ("intensity_mean", "f8"), ("intensity_std", "f8"), ("centroid_weighted", "f8", (2,)),
+    ("covariance_weighted", "f8", (3,)), ("cb_mean", "f8"), ("cr_mean", "f8"), ("convexity", "f8"), ("class_id", "f8"),
 ]
-GROUPS = [
-    [("euler_number", "f8"), ("n_holes", "f8"), ("perimeter_crack", "f8"), ("perimeter_crofton", "f8"), ("circularity", "f8"),
-     ("compactness", "f8")],
-    [("area_convex", "f8"), ("solidity", "f8"), ("perimeter_convex", "f8"), ("feret_diameter_max", "f8"), ("min_feret", "f8"),
-     ("rect_center", "f8", (2,)), ("rect_size", "f8", (2,)), ("rect_angle", "f8")],
-    [("area_filled", "f8")],
-    [("intensity_min", "f8"), ("intensity_max", "f8"), ("intensity_sum", "f8"), ("intensity_mean", "f8"),
-     ("intensity_std", "f8"), ("centroid_weighted", "f8", (2,)), ("covariance_weighted", "f8", (3,)), ("cb_mean", "f8"),
-     ("cr_mean", "f8")],
-    [("convexity", "f8")],
-    [("class_id", "f8")],
-]
-COLUMNS = OF_BLOB + [column for group in GROUPS for column in group]
 WHOLE = {"euler_number", "n_holes", "perimeter_crack", "area_filled", "intensity_min", "intensity_max", "intensity_sum", "class_id"}
+N_OF_BLOB = 20  # numbers of a row that every blob has
 ALL = 0xFFFFFFFF
 
 
-def size_of(column):
-    """Numbers of a column, in a tuple when there are several."""
-    return math.prod(column[2]) if len(column) > 2 else 1
+def places():
+    """Of each column: its name, its first number in a row, and the end of a tuple or 0."""
+    start = 0
+    for name, _, *shape in COLUMNS:
+        size = shape[0][0] if shape else 1
+        yield name, start, start + size if shape else 0
+        start += size
 
 
-ROW = struct.Struct("=" + "".join(f"{size_of(column)}{ {'u4': 'I', 'u8': 'Q', 'f8': 'd'}[column[1]]}" for column in COLUMNS))
+PLACES = list(places())
+ROW = struct.Struct("=4I3Q44d")
 
 
 def points(values):
     return list(zip(values[::2], values[1::2]))
 
 
-def take(values, column):
-    if size_of(column) > 1:
-        return tuple(islice(values, size_of(column)))
-    value = next(values)
-    return int(value) if column[0] in WHOLE and value == value else value
-
-
 def numbers(row):
-    """The dict of a row of the table, with the groups that were measured."""
-    values = iter(row)
-    found = {column[0]: take(values, column) for column in OF_BLOB}
-    for group in GROUPS:
-        measures = {column[0]: take(values, column) for column in group}
-        first = measures[group[0][0]]
-        if first == first:  # not NaN
-            found |= measures
+    """The dict of a row of the table, with the measures that were made."""
+    found = {}
+    for name, start, end in PLACES:
+        value = row[start]
+        if start < N_OF_BLOB or value == value:  # not NaN
+            found[name] = row[start:end] if end else int(value) if name in WHOLE else value
     return found
 
 
@@ -88,7 +75,7 @@ class Blobs(Sequence):
     features=shape: euler_number, n_holes, perimeter_crack, perimeter_crofton, circularity, compactness
     features=hull: area_convex, solidity, perimeter_convex, feret_diameter_max, min_feret, rect_center: (x, y),
         rect_size: (length, width), rect_angle; with shape also convexity
-    features=holes: area_filled
+    features=holes: area_filled, n_holes
     features=intensity: intensity_min, _max, _sum, _mean, _std, centroid_weighted, covariance_weighted, cb_mean, cr_mean
     foreground=equal: class_id
     """
@@ -130,7 +117,7 @@ class Blobs(Sequence):
     def table(self):
         """A read-only NumPy structured array with a row for each blob, and all but contours and trails as columns.
 
-        All columns are always there; those of a group that was not measured are NaN.
+        All columns are always there. A measure that was not made is NaN.
         """
         import numpy
 
