@@ -107,7 +107,8 @@ def measured(meta, i):
              "covariance": tuple(meta.get_covariance(i))}
     *found["axes"], found["orientation"] = meta.get_axes(i)
     found |= get("filled_area", "area_filled", "n_holes")
-    found |= get("holes", "euler_number", *["n_holes"] * meta.get_holes(i)[0]) | get("perimeter", "perimeter_crack", "perimeter_crofton")
+    found |= get("holes", "euler_number", *["n_holes"] * meta.get_holes(i)[0])
+    found |= get("perimeter", "perimeter_crack", "perimeter_crofton")
     found |= get("circularity", "circularity", "compactness") | get("convexity", "convexity")
     found |= get("hull", "area_convex", "perimeter_convex", "solidity") | get("feret", "feret_diameter_max", "min_feret")
     found |= get("min_rect", "length", "width", "rect_angle") | get("min_rect_center", "x", "y")
@@ -120,7 +121,8 @@ def measured(meta, i):
 
 
 def picture_of(properties, caps="I420", end="", pattern="circular"):
-    return f"videotestsrc pattern={pattern} num-buffers=1 ! video/x-raw,format={caps},width=64,height=48 ! ccllabel {properties}{end}"
+    source = f"videotestsrc pattern={pattern} num-buffers=1 ! video/x-raw,format={caps},width=64,height=48"
+    return f"{source} ! ccllabel {properties}{end}"
 
 
 GROUPS = {"shape": "circularity", "hull": "solidity", "holes": "area_filled", "intensity": "intensity_sum"}

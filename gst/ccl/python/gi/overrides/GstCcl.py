@@ -26,7 +26,8 @@ COLUMNS = [
     ("intensity_sum", "f8"), ("intensity_mean", "f8"), ("intensity_std", "f8"), ("centroid_weighted", "f8", (2,)),
     ("covariance_weighted", "f8", (3,)), ("cb_mean", "f8"), ("cr_mean", "f8"), ("convexity", "f8"), ("class_id", "f8"),
 ]
-WHOLE = {"euler_number", "n_holes", "perimeter_crack", "area_filled", "intensity_min", "intensity_max", "intensity_sum", "class_id"}
+WHOLE = {"euler_number", "n_holes", "perimeter_crack", "area_filled", "intensity_min", "intensity_max", "intensity_sum",
+         "class_id"}
 N_OF_BLOB = 20  # numbers of a row that every blob has
 ALL = 0xFFFFFFFF
 
