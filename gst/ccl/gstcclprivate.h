@@ -17,9 +17,10 @@ G_BEGIN_DECLS
  * A new column takes: a value here, at the end, because the flat form knows columns by it; a public structure with its label,
  * numbers of 32 bits, numbers of 64 and reserved space (gstcclblobmeasures.h); a row in gst_ccl_column_infos and an assertion
  * of its size (gstcclblobcolumns.c); gst_ccl_blob_list_set_...(), ..._get_...() and getters by index, each in
- * debian/libgstccl-1.0-0.symbols; its row in docs/metadata.md; cases in tests/libs/blobflat.c, testblobs.h and layout.c. The
- * version of the flat form stays. A number that a column needs later replaces reserved space and follows the last number of 64
- * bits: readers before it skip the end of an entry. */
+ * debian/libgstccl-1.0-0.symbols; members at the end of GstCclBlobRow, also in python/gi/overrides/GstCcl.py; its row in
+ * docs/metadata.md; cases in tests/libs/blobflat.c, testblobs.h, blobmeta-table.c and layout.c. The version of the flat form
+ * stays. A number that a column needs later replaces reserved space and follows the last number of 64 bits: readers before it
+ * skip the end of an entry. */
 typedef enum
 {
   GST_CCL_COLUMN_SHAPE,         /* GstCclShapeCounts */
