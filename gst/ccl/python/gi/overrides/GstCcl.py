@@ -107,8 +107,12 @@ class Blobs(Sequence):
 
     def _rows(self, first, n):
         """Rows of the table, and the size of a row."""
-        rows = self.meta.to_table(first, n).get_data() if len(self) else None
-        return (rows, len(rows) // min(n, len(self) - first)) if rows else (b"", ROW.size)
+        if not len(self):
+            return b"", ROW.size
+        rows = self.meta.to_table(first, n)
+        if rows is None:
+            raise MemoryError(f"no memory for the table of {len(self)} blobs")
+        return rows.get_data(), rows.get_size() // min(n, len(self) - first)
 
     def _blob(self, rows, size, row, index):
         return numbers(ROW.unpack_from(rows, row * size)) | {
