@@ -8,7 +8,7 @@
 
 /* gstccl/_masks.py has the same. */
 const ImageRole mask_role = { "the mask", "pass mask != 0" };
-const ImageRole map_role = { "the label map", "pass map.astype(numpy.uint16)" };
+const ImageRole map_role = { "the label map", "pass map.astype(numpy.uint16) if no value is above 65535" };
 const ImageRole picture_role = { "the picture", "convert it to uint8 or uint16" };
 
 /* One element of an array, from its format in the struct module's notation: the bytes of a pixel, 0 when it is none. */

@@ -10,7 +10,7 @@ import numpy as np
 _DLPACK_CUDA = (2, 13)  # device memory, managed memory
 # How an error names an array, and its advice for elements of another type: the roles of image.c.
 MASK = "the mask", "pass mask != 0"
-MAP = "the label map", "pass map.astype(numpy.uint16)"
+MAP = "the label map", "pass map.astype(numpy.uint16) if no value is above 65535"
 PICTURE = "the picture", "convert it to uint8 or uint16"
 _PIXELS = {"|b1": 1, "|u1": 1, "<u2": 2}
 
