@@ -19,7 +19,7 @@
 # - lintian has no errors;
 # - README.md's lines, from packages or wheel to blobs, take less than a minute of processor time (the clock is printed);
 # - README.md's other pipelines run, too (autovideosink has a sink for machines without a display);
-# - the wheel passes the tests of tests/python, and agrees with SciPy and scikit-image;
+# - the wheel passes the tests of tests/python, and agrees with SciPy, scikit-image and cc3d;
 # - the tests of debian/tests pass; the packages can be upgraded; after a purge nothing is left.
 #
 # Needs root for chroot and mount; exits 77 where that is not to be had.
@@ -135,17 +135,17 @@ wheel_to_table() {
 assert gstccl.analyze(numpy.ones((9, 9), bool)).blobs["area"].tolist() == [81]' || fail "the wheel's table"
 }
 
-# The module's own tests with the wheel, beside SciPy and scikit-image.
+# The module's own tests with the wheel, beside SciPy, scikit-image and cc3d.
 test_wheel() {
-    quietly enter "$try" /venv/bin/pip install scikit-image
-    quietly enter "$try" /venv/bin/python -c 'import scipy, skimage.measure'
+    quietly enter "$try" /venv/bin/pip install scikit-image connected-components-3d
+    quietly enter "$try" /venv/bin/python -c 'import cc3d, scipy, skimage.measure'
     for test in "$top"/tests/python/*.py; do
         name=$(basename "$test")
         case $name in module.py | speed.py | documents.py) continue ;; esac
         quietly enter "$try" /venv/bin/python "/src/gst-ccl/tests/python/$name"
         ! grep '^skipped' "$folder/log" || fail "tests/python/$name was skipped"
     done
-    say "the wheel passes tests/python, beside SciPy and scikit-image"
+    say "the wheel passes tests/python, beside SciPy, scikit-image and cc3d"
 }
 
 run_package_tests() {

@@ -11,7 +11,8 @@
 #     tests/run.sh PASS...     these passes alone
 #
 # quick        build-test/: the lint, the core, the library, the elements, the documents' commands, the quickstart
-# slow         build-test/: the remaining tests, mostly CUDA kernels on the CPU (tests/emulate/README.md)
+# slow         build-test/: the remaining tests, mostly CUDA kernels on the CPU (tests/emulate/README.md); then
+#              OpenCV, scikit-image and cc3d beside us, where pip can install them
 # sanitize     the C programs in build-test-sanitize/, with the address and undefined-behaviour sanitizers
 # valgrind     the C programs of build-test/ under valgrind's memcheck
 # threads      the C programs of the library and the elements in build-test-threads/, with the thread sanitizer
@@ -119,11 +120,25 @@ pass_quick() {
     check "$plain" quick --logbase quick --timeout-multiplier 3 --no-suite slow
 }
 
+# install_peers FOLDER: a Python with the libraries that we are compared with
+install_peers() {
+    [ -e "$1/complete" ] || {
+        python3 -m venv --clear "$1" &&
+            "$1/bin/pip" -q --disable-pip-version-check install -c "$top/tests/benchmark/requirements.txt" \
+                connected-components-3d opencv-contrib-python-headless scikit-image && touch "$1/complete"
+    }
+}
+
 pass_slow() {
     step "slow: build"
     build_plain || { broken=$((broken + 1)); return; }
     step "slow: test"
-    check "$plain" slow --logbase slow --timeout-multiplier 3 --suite slow
+    check "$plain" slow --logbase slow --timeout-multiplier 3 --suite slow --no-suite peers
+    step "slow: peers" # without their Python they are skipped
+    path=$PATH
+    ! install_peers "$plain/peers-python" || PATH=$plain/peers-python/bin:$PATH
+    check "$plain" peers --logbase peers --timeout-multiplier 3 --suite peers
+    PATH=$path
 }
 
 pass_sanitize() {

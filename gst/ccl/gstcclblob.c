@@ -11,7 +11,12 @@ G_STATIC_ASSERT (GST_CCL_BLOB_FLAGS_BORDER == (GST_CCL_BLOB_FLAG_TOUCHES_LEFT | 
 G_DEFINE_BOXED_TYPE (GstCclBlob, gst_ccl_blob, gst_ccl_blob_copy, gst_ccl_blob_free);
 G_DEFINE_BOXED_TYPE (GstCclBlobList, gst_ccl_blob_list, gst_ccl_blob_list_ref, gst_ccl_blob_list_unref);
 
-G_DEFINE_QUARK (gst - ccl - error - quark, gst_ccl_error);
+/* Not with G_DEFINE_QUARK: GNU indent puts spaces into the name. */
+GQuark
+gst_ccl_error_quark (void)
+{
+  return g_quark_from_static_string ("gst-ccl-error-quark");
+}
 
 /**
  * gst_ccl_blob_new:

@@ -8,8 +8,8 @@
 
 #include <math.h>
 
-static gboolean
-get_measures (const GstCclBlobMeta * meta, guint index, CclHullMeasures * measures)
+gboolean
+gst_ccl_blob_meta_get_hull_measures (const GstCclBlobMeta * meta, guint index, CclHullMeasures * measures)
 {
   const GstCclHullCounts *const c = gst_ccl_blob_meta_find_counts (meta, index, GST_CCL_COLUMN_HULL);
 
@@ -66,7 +66,7 @@ gst_ccl_blob_meta_get_hull (const GstCclBlobMeta * meta, guint index, gdouble * 
 
   g_return_val_if_fail (meta != NULL, FALSE);
 
-  known = get_measures (meta, index, &measures);
+  known = gst_ccl_blob_meta_get_hull_measures (meta, index, &measures);
   set (area, measures.area_convex);
   set (perimeter, measures.perimeter_convex);
   set (solidity, measures.solidity);
@@ -95,7 +95,8 @@ gst_ccl_blob_meta_get_convexity (const GstCclBlobMeta * meta, guint index, gdoub
 
   g_return_val_if_fail (meta != NULL, FALSE);
 
-  known = get_measures (meta, index, &measures) && gst_ccl_blob_meta_get_perimeter (meta, index, &crack, NULL);
+  known = gst_ccl_blob_meta_get_hull_measures (meta, index, &measures)
+      && gst_ccl_blob_meta_get_perimeter (meta, index, &crack, NULL);
   set (convexity, known ? measures.perimeter_convex / crack : 0);
   return known;
 }
@@ -121,7 +122,7 @@ gst_ccl_blob_meta_get_feret (const GstCclBlobMeta * meta, guint index, gdouble *
 
   g_return_val_if_fail (meta != NULL, FALSE);
 
-  known = get_measures (meta, index, &measures);
+  known = gst_ccl_blob_meta_get_hull_measures (meta, index, &measures);
   set (max, measures.feret_diameter_max);
   set (min, measures.min_feret);
   return known;
@@ -151,7 +152,7 @@ gst_ccl_blob_meta_get_min_rect (const GstCclBlobMeta * meta, guint index, gdoubl
 
   g_return_val_if_fail (meta != NULL, FALSE);
 
-  known = get_measures (meta, index, &measures);
+  known = gst_ccl_blob_meta_get_hull_measures (meta, index, &measures);
   set (length, measures.rect_length);
   set (width, measures.rect_width);
   set (angle, measures.rect_angle);
@@ -179,7 +180,7 @@ gst_ccl_blob_meta_get_min_rect_center (const GstCclBlobMeta * meta, guint index,
 
   g_return_val_if_fail (meta != NULL, FALSE);
 
-  known = get_measures (meta, index, &measures);
+  known = gst_ccl_blob_meta_get_hull_measures (meta, index, &measures);
   set (x, measures.rect_x);
   set (y, measures.rect_y);
   return known;
@@ -210,7 +211,7 @@ gst_ccl_blob_meta_get_min_rect_corners (const GstCclBlobMeta * meta, guint index
   g_return_val_if_fail (meta != NULL && n_values != NULL, NULL);
 
   *n_values = 0;
-  if (!get_measures (meta, index, &m))
+  if (!gst_ccl_blob_meta_get_hull_measures (meta, index, &m))
     return NULL;
   corners = g_new (gdouble, 8);
   for (guint i = 0; i < 4; i++) {

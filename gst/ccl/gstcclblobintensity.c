@@ -43,9 +43,8 @@ gst_ccl_blob_list_get_intensity (const GstCclBlobList * list)
   return list != NULL ? list->columns[GST_CCL_COLUMN_INTENSITY] : NULL;
 }
 
-/* FALSE, and zeros: not measured. */
-static gboolean
-get_measures (const GstCclBlobMeta * meta, guint index, CclIntensityMeasures * measures)
+gboolean
+gst_ccl_blob_meta_get_intensity_measures (const GstCclBlobMeta * meta, guint index, CclIntensityMeasures * measures)
 {
   const GstCclIntensityCounts *const c = gst_ccl_blob_meta_find_counts (meta, index, GST_CCL_COLUMN_INTENSITY);
   CclIntensityCounts counts;
@@ -100,7 +99,7 @@ gst_ccl_blob_meta_get_intensity (const GstCclBlobMeta * meta, guint index, gdoub
 
   g_return_val_if_fail (meta != NULL, FALSE);
 
-  known = get_measures (meta, index, &m);
+  known = gst_ccl_blob_meta_get_intensity_measures (meta, index, &m);
   return set ((gdouble * const[]) { min, max, mean, std }, (gdouble[]) { m.min, m.max, m.mean, m.std }, 4) && known;
 }
 
@@ -125,7 +124,7 @@ gst_ccl_blob_meta_get_chroma (const GstCclBlobMeta * meta, guint index, gdouble 
 
   g_return_val_if_fail (meta != NULL, FALSE);
 
-  known = get_measures (meta, index, &m);
+  known = gst_ccl_blob_meta_get_intensity_measures (meta, index, &m);
   return set ((gdouble * const[]) { cb, cr }, (gdouble[]) { m.cb, m.cr }, 2) && known;
 }
 
@@ -150,7 +149,7 @@ gst_ccl_blob_meta_get_weighted_centroid (const GstCclBlobMeta * meta, guint inde
 
   g_return_val_if_fail (meta != NULL, FALSE);
 
-  known = get_measures (meta, index, &m);
+  known = gst_ccl_blob_meta_get_intensity_measures (meta, index, &m);
   return set ((gdouble * const[]) { x, y }, (gdouble[]) { m.x, m.y }, 2) && known;
 }
 
@@ -177,6 +176,6 @@ gst_ccl_blob_meta_get_weighted_covariance (const GstCclBlobMeta * meta, guint in
 
   g_return_val_if_fail (meta != NULL, FALSE);
 
-  known = get_measures (meta, index, &m);
+  known = gst_ccl_blob_meta_get_intensity_measures (meta, index, &m);
   return set ((gdouble * const[]) { xx, xy, yy }, (gdouble[]) { m.xx, m.xy, m.yy }, 3) && known;
 }

@@ -8,9 +8,8 @@
 
 #include <math.h>
 
-/* Shape of a blob in the frame: centroid, covariance and axes. Zeros past the end. */
-static void
-get_mapped_shape (const GstCclBlobMeta * meta, guint index, CclShape * shape)
+void
+gst_ccl_blob_meta_get_mapped_shape (const GstCclBlobMeta * meta, guint index, CclShape * shape)
 {
   const GstCclBlob *const blob = gst_ccl_blob_meta_get_blob (meta, index);
   gdouble j[4];
@@ -166,7 +165,7 @@ gst_ccl_blob_meta_get_centroid (const GstCclBlobMeta * meta, guint index, gdoubl
 {
   CclShape shape;
 
-  get_mapped_shape (meta, index, &shape);
+  gst_ccl_blob_meta_get_mapped_shape (meta, index, &shape);
   if (x != NULL)
     *x = shape.x;
   if (y != NULL)
@@ -191,7 +190,7 @@ gst_ccl_blob_meta_get_covariance (const GstCclBlobMeta * meta, guint index, gdou
 {
   CclShape shape;
 
-  get_mapped_shape (meta, index, &shape);
+  gst_ccl_blob_meta_get_mapped_shape (meta, index, &shape);
   if (xx != NULL)
     *xx = shape.xx;
   if (xy != NULL)
@@ -219,7 +218,7 @@ gst_ccl_blob_meta_get_axes (const GstCclBlobMeta * meta, guint index, gdouble * 
 {
   CclShape shape;
 
-  get_mapped_shape (meta, index, &shape);
+  gst_ccl_blob_meta_get_mapped_shape (meta, index, &shape);
   if (major != NULL)
     *major = shape.axis_major_length;
   if (minor != NULL)

@@ -261,6 +261,101 @@ GST_CCL_API
 gboolean gst_ccl_blob_meta_get_weighted_covariance (const GstCclBlobMeta * meta, guint index, gdouble * xx, gdouble * xy,
     gdouble * yy);
 
+/* All measures of many blobs at once. */
+
+/**
+ * GstCclBlobRow:
+ * @label: number of the blob in its frame
+ * @flags: #GstCclBlobFlags
+ * @age: frames its track has lived
+ * @zones: bit i is set when it is in zone i
+ * @track_id: identity over time
+ * @parent_id: the track that its track has split off
+ * @volume_id: its component of a stack of frames
+ * @area: pixels of the frame, as the members up to @orientation
+ * @box: x, y, width, height
+ * @centroid: x, y
+ * @covariance: xx, xy, yy
+ * @axes: major, minor
+ * @orientation: radians
+ * @euler_number: ccllabel features=shape, in pixels of the mask, as all members
+ *   from here on
+ * @n_holes: features=shape or holes
+ * @perimeter_crack: features=shape
+ * @perimeter_crofton: features=shape
+ * @circularity: features=shape
+ * @compactness: features=shape
+ * @area_convex: features=hull
+ * @solidity: features=hull
+ * @perimeter_convex: features=hull
+ * @feret_diameter_max: features=hull
+ * @min_feret: features=hull
+ * @rect_center: features=hull: x, y
+ * @rect_size: features=hull: length, width
+ * @rect_angle: features=hull, radians
+ * @area_filled: features=holes
+ * @intensity_min: features=intensity
+ * @intensity_max: features=intensity
+ * @intensity_sum: features=intensity
+ * @intensity_mean: features=intensity
+ * @intensity_std: features=intensity
+ * @centroid_weighted: features=intensity: x, y
+ * @covariance_weighted: features=intensity: xx, xy, yy
+ * @cb_mean: features=intensity
+ * @cr_mean: features=intensity
+ * @convexity: features=shape+hull
+ * @class_id: foreground=equal
+ *
+ * A row of gst_ccl_blob_meta_to_table(): each member is what the getter of that
+ * measure gives. NaN: not measured, or undefined. There is no padding.
+ */
+typedef struct
+{
+  guint32 label;
+  guint32 flags;
+  guint32 age;
+  guint32 zones;
+  guint64 track_id;
+  guint64 parent_id;
+  guint64 volume_id;
+  gdouble area;
+  gdouble box[4];
+  gdouble centroid[2];
+  gdouble covariance[3];
+  gdouble axes[2];
+  gdouble orientation;
+  gdouble euler_number;
+  gdouble n_holes;
+  gdouble perimeter_crack;
+  gdouble perimeter_crofton;
+  gdouble circularity;
+  gdouble compactness;
+  gdouble area_convex;
+  gdouble solidity;
+  gdouble perimeter_convex;
+  gdouble feret_diameter_max;
+  gdouble min_feret;
+  gdouble rect_center[2];
+  gdouble rect_size[2];
+  gdouble rect_angle;
+  gdouble area_filled;
+  gdouble intensity_min;
+  gdouble intensity_max;
+  gdouble intensity_sum;
+  gdouble intensity_mean;
+  gdouble intensity_std;
+  gdouble centroid_weighted[2];
+  gdouble covariance_weighted[3];
+  gdouble cb_mean;
+  gdouble cr_mean;
+  gdouble convexity;
+  gdouble class_id;
+} GstCclBlobRow;
+
+/* Writes the measures of blobs as an array of #GstCclBlobRow, in the order of the list. */
+GST_CCL_API
+GBytes *gst_ccl_blob_meta_to_table (const GstCclBlobMeta * meta, guint first, guint n_blobs);
+
 G_END_DECLS
 
 #endif

@@ -56,8 +56,8 @@ gst_ccl_blob_meta_find_counts (const GstCclBlobMeta * meta, guint index, GstCclC
   return gst_ccl_blob_meta_find_entries (meta, index, column, &n_entries);
 }
 
-static gboolean
-get_measures (const GstCclBlobMeta * meta, guint index, CclShapeMeasures * measures)
+gboolean
+gst_ccl_blob_meta_get_shape_measures (const GstCclBlobMeta * meta, guint index, CclShapeMeasures * measures)
 {
   const GstCclShapeCounts *const counts = gst_ccl_blob_meta_find_counts (meta, index, GST_CCL_COLUMN_SHAPE);
 
@@ -93,7 +93,7 @@ gst_ccl_blob_meta_get_holes (const GstCclBlobMeta * meta, guint index, gint * eu
 
   g_return_val_if_fail (meta != NULL, FALSE);
 
-  known = get_measures (meta, index, &measures);
+  known = gst_ccl_blob_meta_get_shape_measures (meta, index, &measures);
   if (euler_number != NULL)
     *euler_number = measures.euler_number;
   if (n_holes != NULL)
@@ -123,7 +123,7 @@ gst_ccl_blob_meta_get_perimeter (const GstCclBlobMeta * meta, guint index, gdoub
 
   g_return_val_if_fail (meta != NULL, FALSE);
 
-  known = get_measures (meta, index, &measures);
+  known = gst_ccl_blob_meta_get_shape_measures (meta, index, &measures);
   if (crack != NULL)
     *crack = measures.perimeter_crack;
   if (crofton != NULL)
@@ -153,7 +153,7 @@ gst_ccl_blob_meta_get_circularity (const GstCclBlobMeta * meta, guint index, gdo
 
   g_return_val_if_fail (meta != NULL, FALSE);
 
-  known = get_measures (meta, index, &measures);
+  known = gst_ccl_blob_meta_get_shape_measures (meta, index, &measures);
   if (circularity != NULL)
     *circularity = measures.circularity;
   if (compactness != NULL)

@@ -17,9 +17,10 @@ G_BEGIN_DECLS
  * A new column takes: a value here, at the end, because the flat form knows columns by it; a public structure with its label,
  * numbers of 32 bits, numbers of 64 and reserved space (gstcclblobmeasures.h); a row in gst_ccl_column_infos and an assertion
  * of its size (gstcclblobcolumns.c); gst_ccl_blob_list_set_...(), ..._get_...() and getters by index, each in
- * debian/libgstccl-1.0-0.symbols; its row in docs/metadata.md; cases in tests/libs/blobflat.c, testblobs.h and layout.c. The
- * version of the flat form stays. A number that a column needs later replaces reserved space and follows the last number of 64
- * bits: readers before it skip the end of an entry. */
+ * debian/libgstccl-1.0-0.symbols; members at the end of GstCclBlobRow, also in python/gi/overrides/GstCcl.py; its row in
+ * docs/metadata.md; cases in tests/libs/blobflat.c, testblobs.h, blobmeta-table.c and layout.c. The version of the flat form
+ * stays. A number that a column needs later replaces reserved space and follows the last number of 64 bits: readers before it
+ * skip the end of an entry. */
 typedef enum
 {
   GST_CCL_COLUMN_SHAPE,         /* GstCclShapeCounts */
@@ -99,6 +100,20 @@ gst_ccl_buffer_get_last_meta (GstBuffer * buffer, GType api)
 /* Centroid, covariance and axes in mask pixels; for a blob without pixels, the centre of its box and zeros. */
 G_GNUC_INTERNAL
 void gst_ccl_blob_get_shape (const GstCclBlob * blob, CclShape * shape);
+
+/* The same in the frame. Zeros past the end. */
+G_GNUC_INTERNAL
+void gst_ccl_blob_meta_get_mapped_shape (const GstCclBlobMeta * meta, guint index, CclShape * shape);
+
+/* Measures of a group, in pixels of the mask. FALSE, and zeros: not measured. */
+G_GNUC_INTERNAL
+gboolean gst_ccl_blob_meta_get_shape_measures (const GstCclBlobMeta * meta, guint index, CclShapeMeasures * measures);
+
+G_GNUC_INTERNAL
+gboolean gst_ccl_blob_meta_get_hull_measures (const GstCclBlobMeta * meta, guint index, CclHullMeasures * measures);
+
+G_GNUC_INTERNAL
+gboolean gst_ccl_blob_meta_get_intensity_measures (const GstCclBlobMeta * meta, guint index, CclIntensityMeasures * measures);
 
 /* The blobs of a meta, for writing: the meta gets a copy of its list. The buffer must be writable. NULL without blobs or
  * without memory. */

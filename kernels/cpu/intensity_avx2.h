@@ -3,7 +3,7 @@
 
 /*
  * The first pixels of each run of a row: those in a window of 32 pixels. AVX2. Lengths of runs are random, so there is no branch
- * on them. The window begins before the run where it would reach into a cache line that has no pixel of the run.
+ * on them. Many windows cross a cache line: to move them costs more than it gains.
  *
  *     row       . . # # # # # .     lanes outside the run are 0
  *     weights    0   2   2   1      of the samples of chroma below: pixels of the run
@@ -15,7 +15,7 @@
 
 #include <immintrin.h>
 
-enum { WINDOW = 32, CACHE_LINE = 64 };
+enum { WINDOW = 32 };
 
 /* Read from WINDOW - n on: the first n lanes are all ones. */
 static const uint8_t window_lanes[2 * WINDOW] = {
@@ -206,13 +206,10 @@ ALWAYS_INLINE void add_chroma_window(CclIntensityCounts *c, const HalfChroma *ch
 }
 
 /* The first pixel of the window for a run; even. */
-static inline uint32_t window_start(const uint8_t *row, uint32_t x0, uint32_t x1, uint32_t width)
+static inline uint32_t window_start(uint32_t x0, uint32_t width)
 {
-    const uint32_t in_line = (uint32_t)((uintptr_t)(row + x0) % CACHE_LINE);
-    const uint32_t past = in_line + WINDOW - CACHE_LINE, before = past < x0 ? past : x0;
-    const bool must_move = in_line > CACHE_LINE - WINDOW && in_line + (x1 - x0) <= CACHE_LINE;
-    const uint32_t start = must_move ? x0 - before : x0, last = width - WINDOW;
-    return (start < last ? start : last) & ~1u;
+    const uint32_t last = width - WINDOW;
+    return (x0 < last ? x0 : last) & ~1u;
 }
 
 /* Adds the pixels in the windows of the runs; those that have more stay in the batch, with the rest. Meanwhile fetches the first
@@ -229,7 +226,7 @@ ALWAYS_INLINE void add_windows(const CclStrip *strip, RunBatch *batch, const Run
         if (next && i < next->n)
             fetch_run(next, i, picture);
         const uint8_t *const row = batch->row[i];
-        const uint32_t x0 = batch->x[2 * i], x1 = batch->x[2 * i + 1], start = window_start(row, x0, x1, width);
+        const uint32_t x0 = batch->x[2 * i], x1 = batch->x[2 * i + 1], start = window_start(x0, width);
         const uint32_t end = x1 - start < WINDOW ? x1 - start : WINDOW, label = batch->label[i], y = batch->y[i];
         const size_t chroma_at = batch->chroma_at[i];
         const __m256i used = lanes_used(x0 - start, end);

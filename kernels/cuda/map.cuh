@@ -41,6 +41,12 @@ CclStatus count_map_features(const CclContext *context, CudaFrame *frame, const 
 /* After `places`; see map_holes.cu. */
 CclStatus find_map_holes(const CclContext *context, CudaFrame *frame, const MapPlan &plan);
 
+/* With CCL_FEATURE_HOLES `table` stores the rows of component i of the table in [i], as y1 << 16 | y0; otherwise NULL. */
+static inline uint32_t *map_heights(const CudaFrame *frame)
+{
+    return (uint32_t *)frame->counts.holes.workspace;
+}
+
 /* ---------------------------------------------------------------- inside kernels */
 
 /* The root of a node and its state. Without `number` the state is the root itself. */

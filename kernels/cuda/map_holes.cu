@@ -4,11 +4,8 @@
 /*
  * Holes of label maps: each component alone, as cpu/map_holes.h describes.
  *
- *     heights    runs -> the first and last row of each component
- *     lines      heights -> a place for the lines of each component
- *     ranks      runs -> the gaps of each line, from left to right
- *     starts     lines -> a place for the gaps of each line
- *     gaps       runs -> gaps in the order of components, rows and columns
+ *     lines      heights of components, which `table` has stored -> a place for the lines of each
+ *     gaps       runs -> the gaps of each row in the order of their lines, and these from left to right
  *     join       gaps that touch are united
  *     number     roots of gaps -> numbers of holes
  *     holes      gaps -> sums of each hole
@@ -20,8 +17,8 @@
  *
  *     . a a . . a . a     gaps: [0, 1) [3, 5) [6, 7)
  *
- * A node of the union-find is the index of a gap. So the root of a hole has its first pixel. Node 0 is the first gap of a line,
- * which is outside, and stands for all that is outside.
+ * A row has as many nodes of the union-find as pixels, and takes the first ones for its gaps. So the root of a hole has its first
+ * pixel. Node 0 stands for the outside: no gap of the map's first row is in a hole.
  */
 #include "hole_list.cuh"
 #include "map.cuh"
@@ -40,21 +37,17 @@ typedef struct __align__(8) MapRows
 }
 MapRows;
 
-enum { N_LINES, N_LARGE, N_GAPS, N_COUNTERS };
-
 /* The memory. A place is that of a component in the table. */
 typedef struct MapGaps {
-    uint32_t *y1;        /* [place]: all zero between frames */
-    uint16_t *y0;        /* [place] */
+    uint32_t *heights;   /* [place]: see map_heights(). All zero between frames, like the next one */
+    uint32_t *n_lines;   /* of all components */
     MapRows *rows;       /* [place] */
-    uint32_t *large;     /* places of components with lines, in any order */
-    uint32_t *counters;  /* lines, `large`, gaps: how many */
     uint32_t *lines;     /* [line]: number of gaps << 16 | end of the last run */
-    uint32_t *starts;    /* [line]: its first gap */
+    uint16_t *starts;    /* [line]: its first gap, of the row's gaps */
     uint32_t *ranks;     /* [tile][run]: of the gap that ends at the run: rank in its line << 16 | start; or NONE */
     uint16_t *n_before;  /* [word]: pixels of the foreground before it in its row */
-    uint32_t *gaps;      /* [gap]: start << 16 | end */
-    uint64_t *roots;     /* bit by bit: gaps that are roots */
+    uint32_t *gaps;      /* [node]: start << 16 | end */
+    uint64_t *roots;     /* bit by bit: nodes that are roots */
     StageBuffers stages; /* root_state: parents */
 } MapGaps;
 
@@ -62,97 +55,33 @@ static_assert(CCL_MAX_SIZE <= 1 << 14, "a rank and a column fit 16 bits, and are
 
 /* ---------------------------------------------------------------- lines */
 
-/* A block takes a tile. */
-__global__ __launch_bounds__(THREADS) static void map_heights(const __grid_constant__ MapPlan map,
-                                                              const __grid_constant__ MapGaps gaps, uint32_t capacity)
+/* Places for the lines, in any order, and clears them. */
+__global__ __launch_bounds__(THREADS) static void map_lines(const __grid_constant__ MapGaps gaps, uint32_t capacity)
 {
-    __shared__ uint32_t last_rows[MAP_PIXELS]; /* [place of a root in the tile] */
-    const uint32_t tile_at = blockIdx.y * map.tiles_x + blockIdx.x, y = blockIdx.y * MAP_HEIGHT;
-    const uint32_t *const runs = map.runs + (size_t)tile_at * MAP_PIXELS;
+    const uint32_t lane = threadIdx.x % 32;
     wait_for_predecessor();
-    if (tile_at == 0 && threadIdx.x < N_COUNTERS)
-        gaps.counters[threadIdx.x] = 0;
-    const uint32_t n_runs = map.n_runs[tile_at];
-    for (uint32_t i = threadIdx.x; i < n_runs; i += THREADS) {
-        const MapRun run = map_run(runs[i]);
-        if (run.root == run.place)
-            last_rows[run.place] = 0;
-    }
-    __syncthreads();
-    for (uint32_t i = threadIdx.x; i < n_runs; i += THREADS) {
-        const MapRun run = map_run(runs[i]);
-        atomicMax(&last_rows[run.root], run.place / MAP_WIDTH);
-    }
-    __syncthreads();
-    for (uint32_t i = threadIdx.x; i < n_runs; i += THREADS) {
-        const MapRun run = map_run(runs[i]);
-        const uint32_t at = run.root == run.place ? map.places[(size_t)tile_at * MAP_PIXELS + i] : capacity;
-        if (at >= capacity)
-            continue;
-        atomicMax(&gaps.y1[at], y + last_rows[run.place] + 1);
-        if (map.parents[map_node(map, blockIdx.x * MAP_WIDTH, y, run.place)] & ROOT_NUMBERED)
-            gaps.y0[at] = (uint16_t)(y + run.place / MAP_WIDTH);
-    }
-}
-
-/* Places for the lines, in any order. Clears them, and the bits of roots. */
-__global__ __launch_bounds__(THREADS) static void map_lines(const __grid_constant__ MapGaps gaps, uint32_t capacity,
-                                                            uint32_t n_words)
-{
-    const uint32_t lane = threadIdx.x % 32, thread = blockIdx.x * THREADS + threadIdx.x, n_threads = gridDim.x * THREADS;
-    wait_for_predecessor();
-    for (uint32_t i = thread; i < n_words; i += n_threads)
-        gaps.roots[i] = 0;
-    for (uint32_t warp = thread - lane; warp < capacity; warp += n_threads) {
-        const uint32_t i = warp + lane, y1 = i < capacity ? gaps.y1[i] : 0, y0 = y1 ? gaps.y0[i] : 0;
+    for (uint32_t warp = blockIdx.x * THREADS + threadIdx.x - lane; warp < capacity; warp += gridDim.x * THREADS) {
+        const uint32_t i = warp + lane, height = i < capacity ? gaps.heights[i] : 0, y0 = height & 0xffff, y1 = height >> 16;
         const uint32_t n_lines = y1 - y0 < MIN_ROWS ? 0 : y1 - y0, through = warp_scan(n_lines);
-        const uint32_t large = __ballot_sync(~0u, n_lines != 0), n_more = lane == 31 ? through : __popc(large);
-        const uint32_t used = lane >= 30 && n_more ? atomicAdd(&gaps.counters[lane == 31 ? N_LINES : N_LARGE], n_more) : 0;
+        const uint32_t used = lane == 31 && through ? atomicAdd(gaps.n_lines, through) : 0;
         const uint32_t first = __shfl_sync(~0u, used, 31), n = __shfl_sync(~0u, through, 31);
-        const uint32_t at = __shfl_sync(~0u, used, 30) + __popc(large & ((1u << lane) - 1));
-        if (y1) {
+        if (height) {
             gaps.rows[i] = MapRows{ n_lines ? first + through - n_lines : NONE, (uint16_t)y0, (uint16_t)y1 };
-            gaps.y1[i] = 0;
+            gaps.heights[i] = 0;
         }
-        if (n_lines)
-            gaps.large[at] = i;
         for (uint32_t k = lane; k < n; k += 32)
             gaps.lines[first + k] = 0;
     }
 }
 
-/* The line of a run; NONE if its component has none. */
-__device__ static inline uint32_t line_of(const MapGaps &gaps, uint32_t place, uint32_t capacity, uint32_t y)
-{
-    if (place >= capacity)
-        return NONE;
-    const MapRows rows = gaps.rows[place];
-    return rows.first_line == NONE ? NONE : rows.first_line + y - rows.y0;
-}
+/* ---------------------------------------------------------------- gaps */
 
-/* ---------------------------------------------------------------- ranks */
-
-/* A run of a row; line NONE: there is none, or its component has no lines. */
+/* A run of a row of the map. line NONE: there is none, or its component has no lines. */
 typedef struct RowRun {
-    uint32_t line, x0, x1;
+    uint32_t at, line; /* at: in MapGaps.ranks; NONE: there is no run */
+    uint32_t x0, x1;
+    bool is_outer; /* the first or the last row of its component */
 } RowRun;
-
-/* Appends the gaps of 32 runs of a row to their lines, and returns what MapGaps.ranks has of them. Called by a warp, from left to
- * right. */
-__device__ static inline uint32_t rank_runs(const MapGaps &gaps, const RowRun &run)
-{
-    const uint32_t lane = threadIdx.x % 32, line = run.line, state = line == NONE ? 0 : gaps.lines[line];
-    const uint32_t peers = __match_any_sync(~0u, line), before = peers & ((1u << lane) - 1), n = state >> 16;
-    const uint32_t end_before = __shfl_sync(~0u, run.x1, before ? 31 - __clz((int)before) : lane);
-    const uint32_t start = before ? end_before : state & 0xffff;
-    const bool ends_gap = line != NONE && ((!n && !before) || start < run.x0);
-    const uint32_t more = peers & __ballot_sync(~0u, ends_gap);
-    __syncwarp();
-    if (line != NONE && peers >> lane == 1)
-        gaps.lines[line] = (n + __popc(more)) << 16 | run.x1;
-    __syncwarp();
-    return ends_gap ? (n + __popc(more & before)) << 16 | start : NONE;
-}
 
 /* The number of lanes, at most 31, whose value is not more than `value`. Values rise from lane to lane. */
 __device__ static inline uint32_t n_lanes_up_to(uint32_t values, uint32_t value)
@@ -163,82 +92,110 @@ __device__ static inline uint32_t n_lanes_up_to(uint32_t values, uint32_t value)
     return n;
 }
 
-/* A warp takes a row, 32 words at a time, and of these 32 runs at a time. */
-__global__ __launch_bounds__(THREADS) static void map_ranks(const __grid_constant__ MapPlan map,
-                                                            const __grid_constant__ MapGaps gaps, uint32_t capacity)
+/* Calls visit() with the runs of a row, from left to right, 32 at a time. Called by a warp, always with the same lanes for the
+ * same runs. */
+template <typename Visit>
+__device__ static inline void visit_row(const MapPlan &map, const MapGaps &gaps, uint32_t capacity, uint32_t y, Visit visit)
+{
+    for (uint32_t first_word = 0; first_word < map.row_words; first_word += 32) {
+        const uint32_t word = first_word + threadIdx.x % 32, at = y * map.row_words + word;
+        const uint32_t n_starts = word < map.row_words ? __popcll(map.starts[at]) : 0, through = warp_scan(n_starts);
+        const uint32_t tile = y / MAP_HEIGHT * map.tiles_x + word, n = __shfl_sync(~0u, through, 31);
+        const uint32_t first_run = n_starts ? tile * MAP_PIXELS + map.first_runs[at] - (through - n_starts) : 0;
+        for (uint32_t first = 0; first < n; first += 32) {
+            const uint32_t i = first + threadIdx.x % 32, from = n_lanes_up_to(through, i);
+            const uint32_t run_at = __shfl_sync(~0u, first_run, from) + i;
+            RowRun row_run = { NONE, NONE, 0, 0, true };
+            if (i < n) {
+                const MapRun run = map_run(map.runs[run_at]);
+                const uint32_t place = map.places[run_at], x0 = (first_word + from) * MAP_WIDTH + run.place % MAP_WIDTH;
+                const MapRows rows = place < capacity ? gaps.rows[place] : MapRows{ NONE, 0, 0 };
+                const uint32_t line = rows.first_line == NONE ? NONE : rows.first_line + y - rows.y0;
+                row_run = RowRun{ run_at, line, x0, x0 + run.length, y == rows.y0 || y + 1 == rows.y1 };
+            }
+            visit(row_run);
+        }
+    }
+}
+
+/* Appends the gaps of 32 runs of a row to their lines, and stores their ranks. Called by a warp. */
+__device__ static inline void rank_gaps(const MapGaps &gaps, const RowRun &run)
+{
+    const uint32_t lane = threadIdx.x % 32, line = run.line, state = line == NONE ? 0 : gaps.lines[line];
+    const uint32_t peers = __match_any_sync(~0u, line), before = peers & ((1u << lane) - 1), n = state >> 16;
+    const uint32_t end_before = __shfl_sync(~0u, run.x1, before ? 31 - __clz((int)before) : lane);
+    const uint32_t start = before ? end_before : state & 0xffff;
+    const bool ends_gap = line != NONE && ((!n && !before) || start < run.x0);
+    const uint32_t more = peers & __ballot_sync(~0u, ends_gap);
+    __syncwarp();
+    if (line != NONE && peers >> lane == 1)
+        gaps.lines[line] = (n + __popc(more)) << 16 | run.x1;
+    if (run.at != NONE)
+        gaps.ranks[run.at] = ends_gap ? (n + __popc(more & before)) << 16 | start : NONE;
+    __syncwarp();
+}
+
+/* Stores the gaps of 32 runs of a row; n_used: of the row's nodes, which begin with `first`. Called by a warp, after all ranks of
+ * the row. */
+__device__ static inline void store_gaps(const MapGaps &gaps, const RowRun &run, uint32_t first, uint32_t *n_used)
+{
+    const uint32_t ranked = run.at == NONE ? NONE : gaps.ranks[run.at], rank = ranked >> 16;
+    const bool is_left = ranked != NONE && !rank;
+    const uint32_t n = is_left ? gaps.lines[run.line] >> 16 : 0, through = warp_scan(n);
+    if (is_left)
+        gaps.starts[run.line] = (uint16_t)(*n_used + through - n);
+    *n_used += __shfl_sync(~0u, through, 31);
+    __syncwarp();
+    if (ranked == NONE)
+        return;
+    const uint32_t node = first + gaps.starts[run.line] + rank;
+    const bool is_outside = is_left || run.is_outer;
+    gaps.gaps[node] = (ranked & 0xffff) << 16 | run.x0;
+    gaps.stages.root_state[node] = is_outside ? 0 : node;
+    if (!is_outside)
+        atomicOr((uint32_t *)gaps.roots + node / 32, 1u << node % 32);
+}
+
+/* A warp takes a row. */
+__global__ __launch_bounds__(THREADS) static void map_gaps(const __grid_constant__ MapPlan map,
+                                                           const __grid_constant__ MapGaps gaps, uint32_t capacity)
 {
     const uint32_t lane = threadIdx.x % 32, y = (blockIdx.x * THREADS + threadIdx.x) / 32;
-    uint32_t n_foreground = 0;
+    uint32_t n_foreground = 0, n_used = 0;
     wait_for_predecessor();
     if (y >= map.height)
         return;
+    if (y == 0 && lane == 0)
+        *gaps.n_lines = gaps.stages.root_state[0] = 0;
     for (uint32_t first_word = 0; first_word < map.row_words; first_word += 32) {
         const uint32_t word = first_word + lane, at = y * map.row_words + word;
-        const bool inside = word < map.row_words;
-        const uint32_t n_starts = inside ? __popcll(map.starts[at]) : 0, n_pixels = inside ? __popcll(map.foreground[at]) : 0;
-        const uint32_t through = warp_scan(n_starts), pixels = warp_scan(n_pixels), n = __shfl_sync(~0u, through, 31);
-        const uint32_t tile = y / MAP_HEIGHT * map.tiles_x + word;
-        const uint32_t first_run = inside ? tile * MAP_PIXELS + map.first_runs[at] - (through - n_starts) : 0;
-        if (inside)
-            gaps.n_before[at] = (uint16_t)(n_foreground + pixels - n_pixels);
-        n_foreground += __shfl_sync(~0u, pixels, 31);
-        for (uint32_t first = 0; first < n; first += 32) {
-            const uint32_t i = first + lane, from = n_lanes_up_to(through, i), run_at = __shfl_sync(~0u, first_run, from) + i;
-            RowRun row_run = { NONE, 0, 0 };
-            if (i < n) {
-                const MapRun run = map_run(map.runs[run_at]);
-                row_run.line = line_of(gaps, map.places[run_at], capacity, y);
-                row_run.x0 = (first_word + from) * MAP_WIDTH + run.place % MAP_WIDTH;
-                row_run.x1 = row_run.x0 + run.length;
-            }
-            const uint32_t rank = rank_runs(gaps, row_run);
-            if (i < n)
-                gaps.ranks[run_at] = rank;
+        const uint32_t n = word < map.row_words ? __popcll(map.foreground[at]) : 0, through = warp_scan(n);
+        if (word < map.row_words) {
+            gaps.n_before[at] = (uint16_t)(n_foreground + through - n);
+            gaps.roots[at] = at == 0; /* the outside */
         }
+        n_foreground += __shfl_sync(~0u, through, 31);
     }
+    visit_row(map, gaps, capacity, y, [&](const RowRun &run) { rank_gaps(gaps, run); });
+    visit_row(map, gaps, capacity, y, [&](const RowRun &run) { store_gaps(gaps, run, y * map.row_words * MAP_WIDTH, &n_used); });
 }
 
-/* A warp takes a component. */
-__global__ __launch_bounds__(THREADS) static void map_starts(const __grid_constant__ MapGaps gaps)
-{
-    const uint32_t lane = threadIdx.x % 32, warp = (blockIdx.x * THREADS + threadIdx.x) / 32, n_warps = gridDim.x * THREADS / 32;
-    wait_for_predecessor();
-    const uint32_t n_large = __ldcg(&gaps.counters[N_LARGE]);
-    for (uint32_t i = warp; i < n_large; i += n_warps) {
-        const MapRows rows = gaps.rows[gaps.large[i]];
-        const uint32_t *const lines = gaps.lines + rows.first_line, n = rows.y1 - rows.y0;
-        uint32_t sum = 0;
-        for (uint32_t k = lane; k < n; k += 32)
-            sum += lines[k] >> 16;
-        sum = warp_sum(sum);
-        uint32_t start = __shfl_sync(~0u, lane ? 0 : atomicAdd(&gaps.counters[N_GAPS], sum), 0);
-        for (uint32_t first = 0; first < n; first += 32) {
-            const uint32_t k = first + lane, n_gaps = k < n ? lines[k] >> 16 : 0, through = warp_scan(n_gaps);
-            if (k < n)
-                gaps.starts[rows.first_line + k] = start + through - n_gaps;
-            start += __shfl_sync(~0u, through, 31);
-        }
-    }
-}
-
-/* ---------------------------------------------------------------- gaps */
-
-/* A gap of a line, and where its component has it. */
+/* A gap, and where its component has it. */
 typedef struct Gap {
     uint32_t node, line, place;
     uint32_t start, end, y;
-    bool is_left;           /* of the component in its row */
+    uint32_t first_above, first_below; /* nodes of these rows */
     bool in_first, in_last; /* row of the component */
 } Gap;
 
-/* Calls visit() for the gaps of a tile. */
+/* Calls visit() for the gaps of a tile between two runs. */
 template <typename Visit> __device__ static inline void visit_gaps(const MapPlan &map, const MapGaps &gaps, Visit visit)
 {
     const size_t first = (size_t)(blockIdx.y * map.tiles_x + blockIdx.x) * MAP_PIXELS;
-    const uint32_t n_runs = map.n_runs[blockIdx.y * map.tiles_x + blockIdx.x];
+    const uint32_t n_runs = map.n_runs[blockIdx.y * map.tiles_x + blockIdx.x], pitch = map.row_words * MAP_WIDTH;
     for (uint32_t i = threadIdx.x; i < n_runs; i += THREADS) {
         const uint32_t ranked = gaps.ranks[first + i];
-        if (ranked == NONE)
+        if (ranked == NONE || !(ranked >> 16))
             continue;
         const MapRun run = map_run(map.runs[first + i]);
         Gap gap;
@@ -248,25 +205,13 @@ template <typename Visit> __device__ static inline void visit_gaps(const MapPlan
         gap.end = blockIdx.x * MAP_WIDTH + run.place % MAP_WIDTH;
         const MapRows rows = gaps.rows[gap.place];
         gap.line = rows.first_line + gap.y - rows.y0;
-        gap.node = gaps.starts[gap.line] + (ranked >> 16);
-        gap.is_left = !(ranked >> 16);
+        gap.node = gap.y * pitch + gaps.starts[gap.line] + (ranked >> 16);
+        gap.first_above = (gap.y - 1) * pitch;
+        gap.first_below = (gap.y + 1) * pitch;
         gap.in_first = gap.y == rows.y0;
         gap.in_last = gap.y + 1u == rows.y1;
         visit(gap);
     }
-}
-
-__global__ __launch_bounds__(THREADS) static void map_gaps(const __grid_constant__ MapPlan map,
-                                                           const __grid_constant__ MapGaps gaps)
-{
-    wait_for_predecessor();
-    visit_gaps(map, gaps, [&](const Gap &gap) {
-        const bool is_outside = gap.is_left || gap.in_first || gap.in_last;
-        gaps.gaps[gap.node] = gap.start << 16 | gap.end;
-        gaps.stages.root_state[gap.node] = is_outside ? 0 : gap.node;
-        if (!is_outside || !gap.node)
-            atomicOr((uint32_t *)gaps.roots + gap.node / 32, 1u << gap.node % 32);
-    });
 }
 
 /* ---------------------------------------------------------------- join */
@@ -301,7 +246,7 @@ __device__ static inline void join_gap(const MapPlan &nodes, const MapGaps &gaps
 {
     bool is_outside = false;
     if (!gap.in_first) {
-        const uint32_t start = gaps.starts[gap.line - 1], line = gaps.lines[gap.line - 1], n = line >> 16;
+        const uint32_t line = gaps.lines[gap.line - 1], n = line >> 16, start = gap.first_above + gaps.starts[gap.line - 1];
         const uint32_t *const above = gaps.gaps + start;
         uint32_t i = first_gap(above, n, gap.start + eight);
         for (; i < n && start_of(above[i]) + eight <= gap.end; i++) {
@@ -312,8 +257,8 @@ __device__ static inline void join_gap(const MapPlan &nodes, const MapGaps &gaps
         is_outside |= end_of(line) + eight <= gap.end;
     }
     if (!gap.in_last) {
-        const uint32_t line = gaps.lines[gap.line + 1];
-        is_outside |= gap.start + eight <= end_of(gaps.gaps[gaps.starts[gap.line + 1]]) || end_of(line) + eight <= gap.end;
+        const uint32_t line = gaps.lines[gap.line + 1], below = gap.first_below + gaps.starts[gap.line + 1];
+        is_outside |= gap.start + eight <= end_of(gaps.gaps[below]) || end_of(line) + eight <= gap.end;
     }
     if (is_outside)
         unite_nodes(nodes, gap.node, 0);
@@ -324,10 +269,7 @@ __global__ __launch_bounds__(THREADS) static void map_join_gaps(const __grid_con
                                                                 const __grid_constant__ MapGaps gaps, uint32_t eight)
 {
     wait_for_predecessor();
-    visit_gaps(map, gaps, [&](const Gap &gap) {
-        if (!gap.is_left)
-            join_gap(nodes, gaps, gap, eight);
-    });
+    visit_gaps(map, gaps, [&](const Gap &gap) { join_gap(nodes, gaps, gap, eight); });
 }
 
 /* ---------------------------------------------------------------- holes */
@@ -356,7 +298,7 @@ __global__ __launch_bounds__(THREADS) static void map_holes(const __grid_constan
 {
     wait_for_predecessor();
     visit_gaps(map, gaps, [&](const Gap &gap) {
-        if (gap.is_left || gap.in_first || gap.in_last)
+        if (gap.in_first || gap.in_last)
             return;
         const MapRoot root = map_root_shortened(nodes, gap.node);
         const uint32_t id = id_of(gaps.stages, root.state);
@@ -397,15 +339,13 @@ static size_t lay_out(MapGaps *gaps, void *memory, const MapPlan &map, uint32_t 
         used += (bytes + 255) / 256 * 256;
         return at;
     };
-    gaps->y1 = (uint32_t *)take(capacity * sizeof(uint32_t));
+    gaps->heights = (uint32_t *)take(capacity * sizeof(uint32_t)); /* first: map_heights() */
+    gaps->n_lines = (uint32_t *)take(sizeof(uint32_t));
     gaps->stages = StageBuffers{};
     gaps->stages.counts = (Counts *)take(sizeof(Counts));
-    gaps->y0 = (uint16_t *)take(capacity * sizeof(uint16_t));
     gaps->rows = (MapRows *)take(capacity * sizeof(MapRows));
-    gaps->large = (uint32_t *)take(capacity * sizeof(uint32_t));
-    gaps->counters = (uint32_t *)take(N_COUNTERS * sizeof(uint32_t));
     gaps->lines = (uint32_t *)take(n_lines * sizeof(uint32_t));
-    gaps->starts = (uint32_t *)take(n_lines * sizeof(uint32_t));
+    gaps->starts = (uint16_t *)take(n_lines * sizeof(uint16_t));
     gaps->ranks = (uint32_t *)take(n_runs * sizeof(uint32_t));
     gaps->n_before = (uint16_t *)take(n_words * sizeof(uint16_t));
     gaps->gaps = (uint32_t *)take(n_nodes * sizeof(uint32_t));
@@ -432,21 +372,15 @@ CclStatus find_map_holes(const CclContext *context, CudaFrame *frame, const MapP
     const CudaHoles *const holes = &frame->counts.holes;
     const uint32_t capacity = context->capacity, eight = context->config.connectivity == CCL_CONNECT_8;
     const CudaThreads tiles = { dim3(map.tiles_x, map.bands), THREADS, 0 };
-    const unsigned warps = THREADS / 32;
     MapGaps gaps;
     lay_out(&gaps, holes->workspace, map, capacity);
     MapPlan nodes = map; /* of the gaps */
     nodes.parents = gaps.stages.root_state;
     nodes.roots = gaps.roots;
-    const dim3 few(min(blocks_for(capacity, THREADS), 128u)), large(min(blocks_for(capacity, warps), 128u));
+    const dim3 few(min(blocks_for(capacity, THREADS), 128u)), rows(blocks_for(map.height, THREADS / 32));
 
-    CCL_TRY(cuda_launch(frame, "heights", CUDA_OVERLAP, map_heights, tiles, map, gaps, capacity));
-    CCL_TRY(
-        cuda_launch(frame, "lines", CUDA_OVERLAP, map_lines, { few, THREADS, 0 }, gaps, capacity, map.row_words * map.height));
-    CCL_TRY(
-        cuda_launch(frame, "ranks", CUDA_OVERLAP, map_ranks, { blocks_for(map.height, warps), THREADS, 0 }, map, gaps, capacity));
-    CCL_TRY(cuda_launch(frame, "starts", CUDA_OVERLAP, map_starts, { large, THREADS, 0 }, gaps));
-    CCL_TRY(cuda_launch(frame, "gaps", CUDA_OVERLAP, map_gaps, tiles, map, gaps));
+    CCL_TRY(cuda_launch(frame, "lines", CUDA_OVERLAP, map_lines, { few, THREADS, 0 }, gaps, capacity));
+    CCL_TRY(cuda_launch(frame, "gaps", CUDA_OVERLAP, map_gaps, { rows, THREADS, 0 }, map, gaps, capacity));
     CCL_TRY(cuda_launch(frame, "join", CUDA_OVERLAP, map_join_gaps, tiles, map, nodes, gaps, eight));
     CCL_TRY(number_from_roots(frame, nodes, &gaps.stages));
     CCL_TRY(cuda_launch(frame, "holes", CUDA_OVERLAP, map_holes, tiles, map, nodes, gaps, *holes));

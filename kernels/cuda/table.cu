@@ -78,24 +78,34 @@ __device__ static __forceinline__ Candidate take_component(Sums *sums, uint32_t 
     return candidate;
 }
 
-/* Stores the class id of record i, if there is one. */
-__device__ static void store_class_id(const CudaVars &vars, const CclComponent &c, uint32_t i, uint32_t capacity, uint16_t *ids)
+/* What a label map has beside its records. */
+typedef struct MapRecords {
+    uint16_t *class_ids;
+    uint32_t *heights; /* see map_heights() */
+} MapRecords;
+
+/* Stores what belongs to record i, if there is one. */
+__device__ static void store_beside(const CudaVars &vars, const CclComponent &c, uint32_t i, uint32_t capacity,
+                                    const MapRecords &beside)
 {
-    if (i < capacity)
-        ids[i] = (uint16_t)map_value_at(vars, c.first_x, c.y0);
+    if (i >= capacity)
+        return;
+    beside.class_ids[i] = (uint16_t)map_value_at(vars, c.first_x, c.y0);
+    if (beside.heights)
+        beside.heights[i] = (uint32_t)c.y1 << 16 | c.y0;
 }
 
-__device__ static void store_class_id(const CudaVars &, const CclComponent &, uint32_t, uint32_t) {}
+__device__ static void store_beside(const CudaVars &, const CclComponent &, uint32_t, uint32_t) {}
 
-/* class_ids: uint16_t *, of label maps only. */
-template <typename... ClassIds>
+/* beside: MapRecords, of label maps only. */
+template <typename... Beside>
 __global__ __launch_bounds__(TABLE_TILE) static void table(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height,
                                                            uint32_t capacity, unsigned round, StageBuffers buffers,
-                                                           CclComponent *rows, CudaResult *result, ClassIds... class_ids)
+                                                           CclComponent *rows, CudaResult *result, Beside... beside)
 {
     __shared__ __align__(16) CclComponent out[TABLE_TILE];
     __shared__ uint32_t shared_before;
-    if (sizeof...(ClassIds))
+    if (sizeof...(Beside))
         wait_for_predecessor();
     const uint32_t first_id = round * buffers.n_sums;
     const bool keep_all = vars.keep_all;
@@ -131,7 +141,7 @@ __global__ __launch_bounds__(TABLE_TILE) static void table(const __grid_constant
         if (kept) {
             c.label = before + rank + 1;
             out[rank] = c;
-            store_class_id(vars, c, before + rank, capacity, class_ids...);
+            store_beside(vars, c, before + rank, capacity, beside...);
         }
         if (!keep_all && id < past_id)
             buffers.root_state[candidate.root] = ROOT_NUMBERED | ROOT_FINAL | c.label;
@@ -155,8 +165,9 @@ CclStatus table_from_features(const CclContext *context, CudaFrame *frame, const
     const CudaThreads threads = { grid, TABLE_TILE, 0 };
     const uint32_t width = frame->shape.width, height = frame->shape.height;
     if (cuda_takes_maps(context))
-        return cuda_launch(frame, "table", CUDA_OVERLAP, table<uint16_t *>, threads, frame->vars, width, height,
-                           context->capacity, round, *buffers, frame->records, frame->result, frame->class_ids);
+        return cuda_launch(frame, "table", CUDA_OVERLAP, table<MapRecords>, threads, frame->vars, width, height,
+                           context->capacity, round, *buffers, frame->records, frame->result,
+                           MapRecords{ frame->class_ids, map_heights(frame) });
     return cuda_launch(frame, "table", CUDA_AFTER, table<>, threads, frame->vars, width, height, context->capacity, round,
                        *buffers, frame->records, frame->result);
 }

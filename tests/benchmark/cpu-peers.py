@@ -105,20 +105,7 @@ def make_mask(kind, width, height, rng):
 
 # ---------------------------------------------------------------- candidates
 
-class Moments(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_uint64) for name in ('area', 'm10', 'm01', 'm20', 'm11', 'm02')]
-
-
-class Table(ctypes.Structure):
-    _fields_ = [('components', ctypes.c_void_p), ('n_components', ctypes.c_uint32), ('n_kept', ctypes.c_uint32),
-                ('n_found', ctypes.c_uint32), ('flags', ctypes.c_uint32), ('width', ctypes.c_uint32),
-                ('height', ctypes.c_uint32), ('batch_size', ctypes.c_uint32), ('wait_us', ctypes.c_float),
-                ('pack_us', ctypes.c_float), ('upload_us', ctypes.c_float), ('kernel_us', ctypes.c_float)]
-
-
-COMPONENT = np.dtype([('area', '<u8'), ('m10', '<u8'), ('m01', '<u8'), ('m20', '<u8'), ('m11', '<u8'), ('m02', '<u8'),
-                      ('label', '<u4'), ('x0', '<u2'), ('y0', '<u2'), ('x1', '<u2'), ('y1', '<u2'), ('first_x', '<u2'),
-                      ('flags', '<u2')])
+BLOB = np.dtype([(name, np.uint64) for name in ('area', 'm10', 'm01', 'x0', 'y0', 'x1', 'y1')])  # Blob of peers.c
 TIERS = {'plain': 0, 'sse2': 1, 'sse42': 3, 'avx2': 7, 'avx512': 15, 'best': 0xffffffff}
 
 
@@ -127,8 +114,9 @@ def load_core(path):
     core.peers_new.restype = ctypes.c_void_p
     core.peers_free.argtypes = [ctypes.c_void_p]
     core.peers_analyze.restype = ctypes.c_double
-    core.peers_analyze.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint, ctypes.c_uint, ctypes.c_void_p,
-                                   ctypes.POINTER(Table)]
+    core.peers_analyze.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint, ctypes.c_uint, ctypes.c_void_p]
+    core.peers_blobs.restype = ctypes.c_uint32
+    core.peers_blobs.argtypes = [ctypes.c_void_p]
     for name in 'peers_read', 'peers_write':
         getattr(core, name).restype = ctypes.c_double
         getattr(core, name).argtypes = [ctypes.c_void_p, ctypes.c_size_t]
@@ -140,20 +128,20 @@ def load_core(path):
 
 class Ours:
     def __init__(self, core, size, connectivity, tier, threads, labels):
-        self.core, self.size, self.table = core, size, Table()
+        self.core, self.size = core, size
         self.context = core.peers_new(size[0], size[1], connectivity, ctypes.c_uint(TIERS[tier]), threads)
         self.labels = labels
 
     def __call__(self, mask):
         image = self.labels.ctypes.data if self.labels is not None else None
-        us = self.core.peers_analyze(self.context, mask.ctypes.data, self.size[0], self.size[1], image,
-                                     ctypes.byref(self.table))
+        us = self.core.peers_analyze(self.context, mask.ctypes.data, self.size[0], self.size[1], image)
         assert us >= 0
         return us
 
     def rows(self):
-        size = self.table.n_components * COMPONENT.itemsize
-        return np.frombuffer(ctypes.string_at(self.table.components, size), COMPONENT)
+        rows = np.empty(self.core.peers_blobs(None), BLOB)
+        self.core.peers_blobs(rows.ctypes.data)
+        return rows
 
     def __del__(self):
         self.core.peers_free(self.context)

@@ -51,15 +51,33 @@ EXPORT void peers_free(CclContext *context)
     ccl_context_free(context);
 }
 
-/* Microseconds, or -1; `labels` may be NULL. The table is the context's. */
-EXPORT double peers_analyze(CclContext *context, const uint8_t *mask, unsigned width, unsigned height, uint32_t *labels,
-                            CclTable *table)
+/* Of the last peers_analyze(). It stays here, so that Python need not know the layout of the core's structures. */
+static CclTable table;
+
+/* Microseconds, or -1; `labels` may be NULL. */
+EXPORT double peers_analyze(CclContext *context, const uint8_t *mask, unsigned width, unsigned height, uint32_t *labels)
 {
     const CclMask view = { .data = mask, .stride = width, .width = width, .height = height };
     const CclLabels image = { .data = labels, .stride = (size_t)width * 4 };
     const double start = now_us();
-    const CclStatus status = ccl_analyze(context, &view, NULL, labels ? &image : NULL, table);
+    const CclStatus status = ccl_analyze(context, &view, NULL, labels ? &image : NULL, &table);
     return status == CCL_OK ? now_us() - start : -1;
+}
+
+/* What cpu-peers.py compares: its BLOB. */
+typedef struct Blob {
+    uint64_t area, m10, m01, x0, y0, x1, y1;
+} Blob;
+
+/* Components in the last table. Copies them to `blobs`, unless that is NULL. */
+EXPORT uint32_t peers_blobs(Blob *blobs)
+{
+    for (uint32_t i = 0; blobs && i < table.n_components; i++) {
+        const CclComponent *const c = &table.components[i];
+        blobs[i] = (Blob){ .area = c->moments.area, .m10 = c->moments.m10, .m01 = c->moments.m01,
+                           .x0 = c->x0, .y0 = c->y0, .x1 = c->x1, .y1 = c->y1 };
+    }
+    return table.n_components;
 }
 
 /* A method by its name; NULL: see peers_error(). A CUDA context takes CCL_MAX_DEPTH frames at a time. */
@@ -91,10 +109,10 @@ EXPORT double peers_stream(CclContext *context, void *const *masks, unsigned n_m
     const bool cuda = ccl_context_algorithm(context)->backend == CCL_BACKEND_CUDA;
     const CclMemory memory = cuda ? CCL_MEMORY_DEVICE : CCL_MEMORY_HOST;
     const unsigned depth = cuda ? CCL_MAX_DEPTH : 1;
-    CclTable table = { .n_found = 0 };
+    CclTable collected = { .n_found = 0 };
     const double start = now_us();
     for (unsigned i = 0; i < n + depth; i++) {
-        if (i >= depth && ccl_collect(context, &table) != CCL_OK)
+        if (i >= depth && ccl_collect(context, &collected) != CCL_OK)
             return -1;
         if (i >= n)
             continue;
@@ -106,7 +124,7 @@ EXPORT double peers_stream(CclContext *context, void *const *masks, unsigned n_m
         if (ccl_submit(context, &mask, NULL, labels ? &image : NULL) != CCL_OK)
             return -1;
     }
-    *n_found = table.n_found;
+    *n_found = collected.n_found;
     return (now_us() - start) / n;
 }
 

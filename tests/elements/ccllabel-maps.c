@@ -237,6 +237,8 @@ static const struct
   {"background-value=300", "background-value=300: no pixel of GRAY8 has it"},
   {"foreground=threshold background-value=3", "background-value=3 has no effect"},
   {"mask-source=segmentation-mtd background-value=3", "background-value=3 has no effect"},
+  {"foreground=threshold filter=\"class-id == 3\"", "no blob has the class-id of filter or sort"},
+  {"foreground=threshold sort=class-id-desc", "no blob has the class-id of filter or sort"},
 };
 
 GST_START_TEST (test_map_mistakes)

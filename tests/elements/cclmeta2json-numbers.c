@@ -5,6 +5,8 @@
 
 #include "cclmeta2json.h"
 
+#include <gst/ccl/gstcclblobmeasures.h>
+
 #include <locale.h>
 #include <math.h>
 #include <string.h>
@@ -88,7 +90,33 @@ GST_START_TEST (test_locale)
 
 GST_END_TEST;
 
-/* Matrices that no real scaling makes: whatever comes out of them is JSON. */
+/* A blob of a pixel with all that is mapped to the frame. */
+static GstCclBlobMeta *
+attach_pixel (GstBuffer * frame)
+{
+  static const GstCclHullCounts hull[] = { {1, 2, 2, 1, 0, 1, 0, 1, 1, 2, -2, -1, G_GUINT64_CONSTANT (4) << 40, {0}} };
+  static const GstCclFilledCounts filled[] = { {1, 1, 2, {0}} };
+  static const GstCclHole holes[] = { {1, 0, 1, 1, 1, 1, 1, 1, {0}} };
+  static const GstCclPoint points[] = { {1, 1}, {2, 1}, {2, 2}, {1, 2}, {1, 1}, {2, 2} };
+  GstCclBlob blob = rectangle (1, 1, 1, 1, 1);
+  GstCclBlobMeta *meta;
+  GBytes *const bytes[] = {
+    g_bytes_new_static (hull, sizeof (hull)), g_bytes_new_static (filled, sizeof (filled)),
+    g_bytes_new_static (holes, sizeof (holes)), g_bytes_new_static (points, sizeof (points))
+  };
+
+  blob.n_contour = 4;
+  blob.n_trail = 2;
+  meta = attach_blobs (frame, &blob, 1);
+  gst_ccl_blob_list_set_hull (meta->list, bytes[0]);
+  gst_ccl_blob_list_set_holes (meta->list, bytes[1], bytes[2]);
+  gst_ccl_blob_list_set_points (meta->list, bytes[3]);
+  for (guint i = 0; i < G_N_ELEMENTS (bytes); i++)
+    g_bytes_unref (bytes[i]);
+  return meta;
+}
+
+/* Matrices that no real scaling makes: whatever comes out of them is JSON, and as our schema says. */
 GST_START_TEST (test_pathological_doubles)
 {
   const gdouble scales[] = { 1e-300, 1e-10, 1e-5, 1e20, 1e300, 5e-324, NAN, INFINITY, -INFINITY, -1, 0, 1e17, 1e-7 };
@@ -96,19 +124,22 @@ GST_START_TEST (test_pathological_doubles)
   GstHarness *h = new_harness ();
   const gchar *schemas[] = { "ccl", "dlstreamer" };
 
+  g_object_set (h->element, "trails", TRUE, NULL);
+
   for (guint s = 0; s < G_N_ELEMENTS (schemas); s++) {
     gst_util_set_object_arg (G_OBJECT (h->element), "schema", schemas[s]);
     for (guint p = 0; p < G_N_ELEMENTS (precisions); p++) {
       g_object_set (h->element, "precision", precisions[p], NULL);
       for (guint i = 0; i < G_N_ELEMENTS (scales); i++) {
         GstBuffer *frame = video_frame (i);
-        const GstCclBlob blob = rectangle (1, 1, 1, 1, 1);
-        GstCclBlobMeta *meta = attach_blobs (frame, &blob, 1);
+        GstCclBlobMeta *const meta = attach_pixel (frame);
         JsonNode *line;
 
         meta->matrix[0] = scales[i];
         meta->matrix[4] = scales[(i + p) % G_N_ELEMENTS (scales)];
         line = precisions[p] < 0 ? push_in_both (h, frame) : push_for_json (h, frame);
+        if (s == 0)
+          assert_schema ("ccl-blob-1.schema.json", line);
         json_node_unref (line);
       }
     }

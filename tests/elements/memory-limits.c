@@ -144,6 +144,7 @@ GST_START_TEST (test_lists_without_memory)
   fail_unless (gst_ccl_blob_list_new_uninitialized (N_BLOBS, &copies) == NULL);
   fail_unless (gst_ccl_blob_list_copy (list, &copies) == NULL);
   fail_unless (gst_ccl_blob_meta_to_bytes (meta) == NULL);
+  fail_unless (gst_ccl_blob_meta_to_table (meta, 0, G_MAXUINT) == NULL);
   gst_buffer_unref (buffer);
   gst_ccl_blob_list_unref (list);
   g_free (blobs);

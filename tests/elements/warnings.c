@@ -7,7 +7,7 @@
 
 /* More frames than an element waits for before it warns. The ball moves. */
 #define N_FRAMES 40
-#define LINE "videotestsrc num-buffers=40 pattern=ball ! video/x-raw,format=%s,width=64,height=48,framerate=30/1 ! %s ! " \
+#define LINE "videotestsrc num-buffers=%u pattern=ball ! video/x-raw,format=%s,width=64,height=48,framerate=30/1 ! %s ! " \
     "fakesink"
 
 #define OUTSIDE "{\"zones\":[{\"name\":\"door\",\"polygon\":[[100,0],[200,0],[200,40]]}]}"
@@ -96,13 +96,34 @@ static const struct
   {"I420", "ccloverlay", {"Nothing to draw"}},
   {"I420", "ccllabel ! ccloverlay draw=box+contour", {"draw says contour, but no blob has one"}},
   {"I420", "ccllabel ! ccloverlay draw=box+hull", {"draw says hull, but no blob has a contour"}},
-  {"I420", "ccllabel contours=true ! ccloverlay draw=box+contour", {NULL}},
+  {"I420", "ccllabel ! ccloverlay draw=contour+hull", {"draw says contour, but no blob has one. Set contours=true of"}},
+  {"I420", "ccllabel contours=true ! ccloverlay draw=box+contour+hull", {NULL}},
   {"I420", "ccllabel ! ccloverlay draw=0", {"draw is empty"}},
   {"I420", "ccllabel ! ccloverlay color=0xffff0000", {"color=0xffff0000 has no effect: color-by is not fixed"}},
   {"I420", "ccllabel ! ccloverlay color=0xff0000 color-by=fixed", {"color=0x00ff0000 cannot be seen: its alpha is 0"}},
   {"I420", "ccllabel ! ccloverlay color=0xffff0000 color-by=fixed", {NULL}},
 #endif
 };
+
+#ifdef HAVE_OVERLAY
+/* Of a stream of one frame, at its end. */
+static const struct
+{
+  const gchar *elements;
+  const gchar *says[2];
+} pictures[] = {
+  {"ccllabel features=basic+hull+holes ! ccloverlay draw=hull",
+      {"hull, but no blob has a contour. Set contours=true of ccllabel"}},
+  {"ccllabel contours=true ! ccloverlay draw=rectangle+hole",
+        {"rectangle, but no blob has a hull. Set features=hull of ccllabel",
+          "hole, but holes are not measured. Set features=holes of ccllabel"}},
+  {"ccllabel features=basic+hull+holes contours=true ! ccloverlay draw=contour+hull+rectangle+hole", {NULL}},
+  {"ccllabel min-area=3073 ! ccloverlay draw=contour+hull+rectangle+hole", {"min-area=3073"}},  /* no blobs, no hint */
+  {"ccllabel attach=roi ! ccloverlay draw=box+hull+hole", {NULL}},
+  {"ccllabel ! ccloverlay", {NULL}},
+  {"ccloverlay", {"Nothing to draw"}},
+};
+#endif
 
 /* All warnings of a stream, one text each. */
 static GPtrArray *
@@ -146,14 +167,16 @@ is_said (GPtrArray * warnings, const gchar * words)
   return FALSE;
 }
 
-GST_START_TEST (test_warnings)
+/* These are all warnings of a stream, and no others. */
+static void
+check_warnings (guint n_frames, const gchar * format, const gchar * elements, const gchar * const says[2])
 {
-  gchar *line = g_strdup_printf (LINE, cases[__i__].format, cases[__i__].elements);
+  gchar *line = g_strdup_printf (LINE, n_frames, format, elements);
   GPtrArray *warnings = collect_warnings (line);
   guint n_expected = 0;
 
-  for (guint i = 0; i < G_N_ELEMENTS (cases[0].says) && cases[__i__].says[i]; i++) {
-    fail_unless (is_said (warnings, cases[__i__].says[i]), "%s: not \"%s\" but \"%s\"", line, cases[__i__].says[i],
+  for (guint i = 0; i < 2 && says[i]; i++) {
+    fail_unless (is_said (warnings, says[i]), "%s: not \"%s\" but \"%s\"", line, says[i],
         warnings->len ? (const gchar *) g_ptr_array_index (warnings, 0) : "nothing");
     n_expected++;
   }
@@ -163,7 +186,20 @@ GST_START_TEST (test_warnings)
   g_free (line);
 }
 
+GST_START_TEST (test_warnings)
+{
+  check_warnings (N_FRAMES, cases[__i__].format, cases[__i__].elements, cases[__i__].says);
+}
+
 GST_END_TEST
+#ifdef HAVE_OVERLAY
+GST_START_TEST (test_warnings_of_a_picture)
+{
+  check_warnings (1, "I420", pictures[__i__].elements, pictures[__i__].says);
+}
+
+GST_END_TEST
+#endif
 /* Zones that are set while frames flow are looked at as well. */
 GST_START_TEST (test_zones_set_later)
 {
@@ -202,6 +238,9 @@ warnings_suite (void)
   tcase_set_timeout (tc, 120);
   suite_add_tcase (suite, tc);
   tcase_add_loop_test (tc, test_warnings, 0, G_N_ELEMENTS (cases));
+#ifdef HAVE_OVERLAY
+  tcase_add_loop_test (tc, test_warnings_of_a_picture, 0, G_N_ELEMENTS (pictures));
+#endif
   tcase_add_test (tc, test_zones_set_later);
   return suite;
 }

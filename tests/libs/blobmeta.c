@@ -34,6 +34,7 @@ blobmeta_suite (void)
 
   blobmeta_add_lists_tests (suite);
   blobmeta_add_meta_tests (suite);
+  blobmeta_add_table_tests (suite);
   blobmeta_add_transforms_tests (suite);
   return suite;
 }

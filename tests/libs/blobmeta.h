@@ -19,6 +19,7 @@ GstCclBlobMeta *scale (GstBuffer * dest, GstBuffer * buffer, guint width, guint 
 /* Each adds the tests of a file. */
 void blobmeta_add_lists_tests (Suite * suite);
 void blobmeta_add_meta_tests (Suite * suite);
+void blobmeta_add_table_tests (Suite * suite);
 void blobmeta_add_transforms_tests (Suite * suite);
 
 #endif

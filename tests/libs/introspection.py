@@ -216,6 +216,7 @@ class FlatForm(unittest.TestCase):
             with self.assertRaises(GLib.Error) as caught:
                 GstCcl.buffer_add_ccl_blob_meta_from_bytes(Gst.Buffer.new(), GLib.Bytes.new(damaged))
             self.assertTrue(caught.exception.matches(GstCcl.error_quark(), code))
+            self.assertEqual(caught.exception.domain, "gst-ccl-error-quark")
         del buffer
 
     def test_as_documented(self):

@@ -10,7 +10,7 @@ try:
 
     gi.require_version("Gst", "1.0")
     gi.require_version("GstCcl", "1.0")
-    from gi.repository import Gst, GstCcl
+    from gi.repository import GLib, Gst, GstCcl
 except (ImportError, ValueError) as error:
     print("skipped:", error)
     sys.exit(77)
@@ -88,11 +88,112 @@ class Blobs(unittest.TestCase):
         for blobs in frames(GstCcl.blobs):
             table = blobs.table()
             self.assertEqual(table.shape, (1,))
-            for name in table.dtype.names:
+            for name in blobs[0].keys() - {"contour", "trail"}:
                 self.assertEqual(table[0][name].tolist(), numpy.array(blobs[0][name]).tolist(), name)
+            self.assertTrue(numpy.isnan(table["circularity"]).all())
         empty = GstCcl.blobs(Gst.Buffer.new()).table()
         self.assertEqual(empty.shape, (0,))
         self.assertEqual(empty["centroid"].shape, (0, 2))
+        self.assertEqual(empty["class_id"].shape, (0,))
+
+
+def measured(meta, i):
+    """A dict of the measures of a blob by the getters, one call for each group; undefined ones are None."""
+    def get(name, *names):
+        known, *values = getattr(meta, f"get_{name}")(i)
+        return dict(zip(names, values if known else [None] * len(names)))
+
+    found = {"area": meta.get_area(i), "box": tuple(meta.get_box(i)), "centroid": tuple(meta.get_centroid(i)),
+             "covariance": tuple(meta.get_covariance(i))}
+    *found["axes"], found["orientation"] = meta.get_axes(i)
+    found |= get("filled_area", "area_filled", "n_holes")
+    found |= get("holes", "euler_number", *["n_holes"] * meta.get_holes(i)[0])
+    found |= get("perimeter", "perimeter_crack", "perimeter_crofton")
+    found |= get("circularity", "circularity", "compactness") | get("convexity", "convexity")
+    found |= get("hull", "area_convex", "perimeter_convex", "solidity") | get("feret", "feret_diameter_max", "min_feret")
+    found |= get("min_rect", "length", "width", "rect_angle") | get("min_rect_center", "x", "y")
+    found |= {"rect_center": (found.pop("x"), found.pop("y")), "rect_size": (found.pop("length"), found.pop("width"))}
+    found |= get("class_id", "class_id") | get("chroma", "cb_mean", "cr_mean")
+    found |= get("intensity", "intensity_min", "intensity_max", "intensity_mean", "intensity_std")
+    found |= get("weighted_centroid", "x", "y") | get("weighted_covariance", "xx", "xy", "yy")
+    return found | {"centroid_weighted": (found.pop("x"), found.pop("y")),
+                    "covariance_weighted": (found.pop("xx"), found.pop("xy"), found.pop("yy"))}
+
+
+def picture_of(properties, caps="I420", end="", pattern="circular"):
+    source = f"videotestsrc pattern={pattern} num-buffers=1 ! video/x-raw,format={caps},width=64,height=48"
+    return f"{source} ! ccllabel {properties}{end}"
+
+
+GROUPS = {"shape": "circularity", "hull": "solidity", "holes": "area_filled", "intensity": "intensity_sum"}
+
+
+class Table(unittest.TestCase):
+    """The table and the dicts have what the getters give, one by one."""
+
+    def assert_same(self, value, expected, name):
+        values, wanted = (value, expected) if isinstance(expected, (tuple, list)) else ([value], [expected])
+        self.assertEqual(len(values), len(wanted), name)
+        for one, other in zip(values, wanted):
+            self.assertTrue(one != one if other is None else one == other, (name, value, expected))
+
+    def check(self, blobs):
+        for i, blob in enumerate(blobs):
+            expected = measured(blobs.meta, i)
+            for name in expected.keys() & blob.keys():
+                self.assert_same(blob[name], expected[name], name)
+            for name in expected.keys() - blob.keys():
+                self.assertIn(expected[name], (None, (None,) * 2, (None,) * 3), name)
+            if "intensity_sum" in blob:
+                self.assertAlmostEqual(blob["intensity_sum"], blob["intensity_mean"] * blobs.meta.get_blob(i).area)
+            if numpy:
+                row = blobs.table()[i]
+                for name in expected:
+                    self.assert_same(row[name].tolist(), expected[name], name)
+                self.assertTrue(set(row.dtype.names) >= blob.keys() - {"contour", "trail"})
+
+    def test_all_measures(self):
+        features = "threshold=100 features=basic+shape+hull+holes+intensity"
+        for chain in (picture_of(features), picture_of(features, "GRAY8"),
+                      picture_of(features, end=" ! videoscale ! video/x-raw,width=32,height=36")):
+            (blobs,) = frames(GstCcl.blobs, chain)
+            self.assertGreater(len(blobs), 2)
+            self.assertTrue(any(blob["n_holes"] for blob in blobs))
+            self.assertTrue({"convexity", *GROUPS.values()} <= blobs[0].keys())
+            self.check(blobs)
+
+    def test_label_map(self):
+        (blobs,) = frames(GstCcl.blobs, picture_of("foreground=equal features=basic+shape+hull+holes", "GRAY8", pattern="smpte"))
+        self.assertGreater(len({blob["class_id"] for blob in blobs}), 3)
+        self.assertIsInstance(blobs[0]["class_id"], int)
+        self.check(blobs)
+
+    def test_some_groups(self):
+        for group, measure in GROUPS.items():
+            (blobs,) = frames(GstCcl.blobs, picture_of(f"threshold=100 features=basic+{group}"))
+            self.assertEqual([name for name in GROUPS.values() if name in blobs[0]], [measure])
+            self.check(blobs)
+
+    def test_rows(self):
+        (blobs,) = frames(GstCcl.blobs, picture_of("foreground=equal", "GRAY8", pattern="smpte"))
+        meta, n = blobs.meta, len(blobs)
+        rows = meta.to_table(0, GLib.MAXUINT).get_data()
+        size = len(rows) // n
+        self.assertEqual(len(rows), n * size)
+        self.assertEqual(meta.to_table(1, 2).get_data(), rows[size:3 * size])
+        self.assertEqual(meta.to_table(n - 1, GLib.MAXUINT).get_data(), rows[-size:])
+        for first, most in ((n, 1), (GLib.MAXUINT, GLib.MAXUINT), (0, 0)):
+            self.assertEqual(meta.to_table(first, most).get_size(), 0)
+        self.assertEqual(blobs[1:3], [blobs[1], blobs[2]])
+        self.assertEqual([blob["label"] for blob in blobs], list(range(1, n + 1)))
+
+    @unittest.skipUnless(numpy, "needs NumPy")
+    def test_outlives_its_meta(self):
+        tables = frames(lambda buffer: GstCcl.blobs(buffer).table())
+        self.assertEqual([table["label"].tolist() for table in tables], [[1]] * FRAMES)
+        self.assertTrue(all(table["area"][0] > 100 for table in tables))
+        self.assertFalse(tables[0].flags.writeable)
+        self.assertFalse(tables[0].flags.owndata)  # the bytes of the library, not a copy of them
 
 
 class Kept(unittest.TestCase):

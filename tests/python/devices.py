@@ -54,8 +54,11 @@ class Cuda(unittest.TestCase):
     def test_label_map(self):
         for dtype in np.uint8, np.uint16:
             label_map = (np.random.default_rng(5).random((120, 201)) * 4).astype(dtype)
-            expected = gstccl.analyze(label_map, labels=True, foreground="equal", background=2)
-            table = gstccl.analyze(label_map, labels=True, foreground="equal", background=2, device="cuda")
+            settings = {"labels": True, "foreground": "equal", "background": 2, "features": "holes"}
+            expected = gstccl.analyze(label_map, **settings)
+            table = gstccl.analyze(label_map, **settings, device="cuda")
+            self.assertGreater(len(expected.holes), 0)
+            np.testing.assert_array_equal(table.holes, expected.holes)
             np.testing.assert_array_equal(table.blobs, expected.blobs)
             np.testing.assert_array_equal(table.labels, expected.labels)
 

@@ -491,5 +491,6 @@ static void
 gst_ccl_analyzer_init (GstCclAnalyzer * self)
 {
   self->lateness.earliest = GST_CLOCK_TIME_NONE;
+  self->stats.gpu = -1;
   gst_ccl_cuda_init (&self->cuda, GST_ELEMENT (self));
 }

@@ -172,6 +172,19 @@ gst_ccl_delivery_stop (GstCclDelivery * self)
   return left;
 }
 
+gboolean
+gst_ccl_delivery_pause (GMutex * lock, GCond * cond, const gboolean * is_stopping, gint64 microseconds)
+{
+  const gint64 end = g_get_monotonic_time () + microseconds;
+  gboolean stopping;
+
+  g_mutex_lock (lock);
+  while (!*is_stopping && g_cond_wait_until (cond, lock, end));
+  stopping = *is_stopping;
+  g_mutex_unlock (lock);
+  return !stopping;
+}
+
 const gchar *
 gst_ccl_delivery_get_instance (GstCclDelivery * self)
 {

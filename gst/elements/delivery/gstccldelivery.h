@@ -102,6 +102,9 @@ void gst_ccl_delivery_full (GstCclDelivery * delivery, const gchar * reason);
 /* For transports. After GST_CCL_SEND_LATER or postponed(): there may be space again. */
 void gst_ccl_delivery_resume (GstCclDelivery * delivery);
 
+/* For transports. Waits, unless the transport stops: it sets `is_stopping` with this lock and signals. FALSE: it stops. */
+gboolean gst_ccl_delivery_pause (GMutex * lock, GCond * cond, const gboolean * is_stopping, gint64 microseconds);
+
 /* For transports: 16 hexadecimal digits. With `id` they name a message in the world, for de-duplication. With a spool the
  * same at each start, otherwise random. */
 const gchar *gst_ccl_delivery_get_instance (GstCclDelivery * delivery);

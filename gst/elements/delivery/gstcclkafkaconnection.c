@@ -285,20 +285,6 @@ is_stopping (GstCclKafkaConnection * self)
   return stopping;
 }
 
-/* Waits, unless the element stops. */
-static gboolean
-pause_for (GstCclKafkaConnection * self, gint64 microseconds)
-{
-  const gint64 end = g_get_monotonic_time () + microseconds;
-  gboolean stopping;
-
-  g_mutex_lock (&self->lock);
-  while (!self->is_stopping && g_cond_wait_until (&self->cond, &self->lock, end));
-  stopping = self->is_stopping;
-  g_mutex_unlock (&self->lock);
-  return !stopping;
-}
-
 static rd_kafka_t *
 new_producer (GstCclKafkaConnection * self, gchar * reason, gsize size)
 {
@@ -420,7 +406,8 @@ run_connection (gpointer data)
     }
     if (is_refusal (self->failure) || self->has_delivered)
       pause = FIRST_PAUSE;
-  } while (pause_for (self, is_refusal (self->failure) ? 0 : pause) && (pause = MIN (2 * pause, self->max_pause)));
+  } while (gst_ccl_delivery_pause (&self->lock, &self->cond, &self->is_stopping, is_refusal (self->failure) ? 0 : pause)
+      && (pause = MIN (2 * pause, self->max_pause)));
   g_queue_clear_full (&self->messages, free_message);
   return NULL;
 }

@@ -234,20 +234,6 @@ gst_ccl_mqtt_connection_set_delivery (GstCclMqttConnection * self, gint qos_leve
 
 /* ---------------------------------------------------------------- connection */
 
-/* Waits, unless the element stops. */
-static gboolean
-pause_for (GstCclMqttConnection * self, gint64 microseconds)
-{
-  const gint64 end = g_get_monotonic_time () + microseconds;
-  gboolean stopping;
-
-  g_mutex_lock (&self->lock);
-  while (!self->is_stopping && g_cond_wait_until (&self->cond, &self->lock, end));
-  stopping = self->is_stopping;
-  g_mutex_unlock (&self->lock);
-  return !stopping;
-}
-
 static gboolean
 is_stopping (GstCclMqttConnection * self)
 {
@@ -504,7 +490,7 @@ run_connection (gpointer data)
     /* At once, because a broker that was restarted is not back yet. */
     if (was_connected && self->resumes && g_get_monotonic_time () - self->connected_at >= FIRST_PAUSE)
       continue;
-    if (!pause_for (self, pause))
+    if (!gst_ccl_delivery_pause (&self->lock, &self->cond, &self->is_stopping, pause))
       break;
     pause = MIN (2 * pause, (gint64) (self->settings->max_pause / 1000));
   }

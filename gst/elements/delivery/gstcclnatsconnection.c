@@ -347,20 +347,6 @@ send_message (gpointer transport, const GstCclDeliveryMessage * message, gchar *
 
 /* ---------------------------------------------------------------- the thread */
 
-/* Waits, unless the element stops. */
-static gboolean
-pause_for (GstCclNatsConnection * self, gint64 microseconds)
-{
-  const gint64 end = g_get_monotonic_time () + microseconds;
-  gboolean stopping;
-
-  g_mutex_lock (&self->lock);
-  while (!self->is_stopping && g_cond_wait_until (&self->cond, &self->lock, end));
-  stopping = self->is_stopping;
-  g_mutex_unlock (&self->lock);
-  return !stopping;
-}
-
 /* The client's text of its last error, without the file and line before it. */
 static const gchar *
 last_error (natsStatus status)
@@ -505,7 +491,7 @@ serve (GstCclNatsConnection * self, jsCtx * context, gint64 * pause)
     if (failure != GST_CCL_NATS_NOT_TAKEN)
       break;
     *pause = next_pause (self, *pause);
-  } while (pause_for (self, *pause));
+  } while (gst_ccl_delivery_pause (&self->lock, &self->cond, &self->is_stopping, *pause));
 }
 
 /* Forgets a context, and with it the answers that are still to come. */
@@ -548,7 +534,7 @@ run_connection (gpointer data)
   do {
     connect_and_serve (self, &pause);
     pause = next_pause (self, pause);
-  } while (pause_for (self, pause));
+  } while (gst_ccl_delivery_pause (&self->lock, &self->cond, &self->is_stopping, pause));
   nats_ReleaseThreadMemory ();
   return NULL;
 }

@@ -58,6 +58,12 @@ gst_ccl_blob_filter_names (const GstCclBlobFilter * filter, gint order, guint fe
   return g_string_free (names, FALSE);
 }
 
+gboolean
+gst_ccl_blob_filter_reads (const GstCclBlobFilter * filter, gint order, CclMeasure measure)
+{
+  return (measures_of (filter, order) & G_GUINT64_CONSTANT (1) << measure) != 0;
+}
+
 guint
 gst_ccl_blob_filter_features (const GstCclBlobFilter * filter, gint order)
 {

@@ -25,6 +25,7 @@ void gst_ccl_blob_filter_unref (GstCclBlobFilter * filter);
 
 /* The names of the measures of `features` that the filter (or NULL) and the order read, with commas. (transfer full) */
 gchar *gst_ccl_blob_filter_names (const GstCclBlobFilter * filter, gint order, guint features);
+gboolean gst_ccl_blob_filter_reads (const GstCclBlobFilter * filter, gint order, CclMeasure measure);
 /* CCL_FEATURE_... that they need. */
 guint gst_ccl_blob_filter_features (const GstCclBlobFilter * filter, gint order);
 

@@ -391,8 +391,8 @@ install_mask_properties (void)
       "With foreground=equal: value of the background (0 in regions of mask-source=segmentation-mtd)", 0, 65535, 0,
       GST_CCL_PARAM_PLAYING);
   properties[PROP_THRESHOLD] = g_param_spec_int ("threshold", "Threshold",
-      "Pixels with a greater gray or luma value are foreground (0 to 255, with 16-bit gray 0 to 65535; "
-      "-1 = 0 for gray, 127 for YUV)", -1, 65535, -1, GST_CCL_PARAM_CONTROLLED);
+      "Pixels with a greater gray, luma or alpha value are foreground (0 to 255, with 16-bit gray 0 to 65535; "
+      "-1 = 0 for gray, 127 for luma and alpha)", -1, 65535, -1, GST_CCL_PARAM_CONTROLLED);
   properties[PROP_INVERT] = g_param_spec_boolean ("invert", "Invert",
       "Pixels with a value up to the threshold are foreground: dark objects on a light background", FALSE,
       GST_CCL_PARAM_CONTROLLED);
@@ -422,10 +422,10 @@ install_filter_properties (void)
       "Maximum height of a blob in mask pixels (0 = no limit)", 0, CCL_MAX_SIZE, 0, GST_CCL_PARAM_CONTROLLED);
   properties[PROP_FILTER] = g_param_spec_string ("filter", "Filter",
       "Condition for a blob, besides the other limits, such as \"area >= 50 and circularity > 0.6 and not touches-border\" "
-      "(empty = none). It compares (< <= > >= == !=) measures in mask pixels, by their names in the values of the property "
-      "sort, and joins the results by not, and, or and parentheses. touches-border, -left, -top, -right and -bottom are true "
-      "or false. A measure with a group in parentheses there turns that group of features on", "",
-      GST_CCL_PARAM_PLAYING);
+      "(empty = none). Compare (< <= > >= == !=) measures with numbers or with each other, and join comparisons by not, and, "
+      "or and parentheses. The values of the property sort are the names of the measures, which are those of the mask. "
+      "touches-border, touches-left, touches-top, touches-right and touches-bottom are true or false. A measure with a group "
+      "in parentheses in its text there turns that group of features on", "", GST_CCL_PARAM_PLAYING);
   properties[PROP_BORDER] =
       g_param_spec_enum ("border", "Border", "How to treat blobs that touch the border of the mask",
       GST_TYPE_CCL_BORDER, CCL_BORDER_FLAG, GST_CCL_PARAM_CONTROLLED);

@@ -12,8 +12,6 @@
 
 #define GST_CAT_DEFAULT gst_ccl_label_debug
 
-#define MIN_MAX_HOLES 4096      /* listed in a frame, however small max-components is */
-
 /* ---------------------------------------------------------------- find the mask */
 
 /* Numbers of regions are those of one frame. */
@@ -235,17 +233,10 @@ download_mask (GstCclLabel * self, GstCclLabelFrame * frame)
   return TRUE;
 }
 
-/* A grid has more holes than any table has blobs. */
-static guint
-max_holes (const GstCclLabelFrame * frame)
-{
-  return MAX (frame->settings.max_components, MIN_MAX_HOLES);
-}
-
 static GstCclBlobList *
 list_blobs (const GstCclLabelFrame * frame)
 {
-  return gst_ccl_blob_table_to_list (&frame->table, get_classes (frame), max_holes (frame));
+  return gst_ccl_blob_table_to_list (&frame->table, get_classes (frame), gst_ccl_label_max_holes (frame));
 }
 
 static GstCclBlobList *
@@ -314,7 +305,7 @@ attach_blobs (GstCclLabel * self, const GstCclLabelFrame * frame, GstBuffer * bu
   meta->source = self->parent.source;
   if (table->flags & CCL_TABLE_TRUNCATED)
     meta->flags |= GST_CCL_BLOB_META_FLAG_TRUNCATED;
-  if (gst_ccl_blob_table_count_holes (table) > max_holes (frame))
+  if (gst_ccl_blob_table_count_holes (table) > gst_ccl_label_max_holes (frame))
     meta->flags |= GST_CCL_BLOB_META_FLAG_HOLES_TRUNCATED;
   if (!frame->common.is_analysed)
     meta->flags |= GST_CCL_BLOB_META_FLAG_SKIPPED;

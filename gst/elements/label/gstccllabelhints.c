@@ -9,10 +9,12 @@
 
 #include "base/gstcclenums.h"
 #include "base/gstcclhint.h"
+#include "label/gstcclblobtable.h"
 
 #define GST_CAT_DEFAULT gst_ccl_label_debug
 
 #define FULL_FRAMES_UNTIL_HINT 10       /* successive frames without background */
+#define MIN_MAX_HOLES 4096      /* listed in a frame, however small max-components is */
 #define NEARLY_ALL 0.9          /* of the pixels */
 #define MIN_VALUES 16           /* fewer are classes or a mask with noise */
 #define MAX_CLASS 15            /* the greatest class that cannot be the black of video, which is 16 */
@@ -165,11 +167,33 @@ gst_ccl_label_warn_of_features (GstCclLabel * self, const GstCclLabelRequest * r
   warn_of_missing (self, request, missing);
 }
 
+/* A grid has more holes than any table has blobs. */
+guint
+gst_ccl_label_max_holes (const GstCclLabelFrame * frame)
+{
+  return MAX (frame->settings.max_components, MIN_MAX_HOLES);
+}
+
+static void
+warn_of_holes (GstCclLabel * self, const GstCclLabelFrame * frame)
+{
+  const gsize n = gst_ccl_blob_table_count_holes (&frame->table);
+  const guint max = gst_ccl_label_max_holes (frame);
+
+  if (n <= max || self->warned_holes)
+    return;
+  self->warned_holes = TRUE;
+  GST_ELEMENT_WARNING (self, RESOURCE, NO_SPACE_LEFT,
+      ("The blobs of a frame have %" G_GSIZE_FORMAT " holes, the list holds %u: the rest are counted but not listed.",
+          n, max), ("Raise max-components, or filter with min-area. Said once per caps."));
+}
+
 void
 gst_ccl_label_warn_of_table (GstCclLabel * self, const GstCclLabelFrame * frame)
 {
   const CclTable *const table = &frame->table;
 
+  warn_of_holes (self, frame);
   if (!(table->flags & CCL_TABLE_TRUNCATED) || self->warned_truncated)
     return;
   self->warned_truncated = TRUE;
@@ -375,6 +399,17 @@ warn_of_mask_source (GstCclLabel * self)
         ("It takes GStreamer 1.26 or newer, with its library for analytics."));
 }
 
+/* Every comparison with the class of a blob that has none is false. */
+static void
+warn_of_class (GstCclLabel * self)
+{
+  if (!gst_ccl_label_wants_map (self)
+      && gst_ccl_blob_filter_reads (self->now.expression, self->now.order, CCL_MEASURE_CLASS_ID))
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
+        ("Without foreground=equal no blob has the class-id of filter or sort."),
+        ("foreground=equal is for label maps, in which only equal values connect."));
+}
+
 /* Settings of the other kind of foreground. */
 static void
 warn_of_foreground (GstCclLabel * self)
@@ -383,10 +418,11 @@ warn_of_foreground (GstCclLabel * self)
 
   if (gst_ccl_label_wants_map (self) && (now->threshold >= 0 || now->invert))
     GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s has no effect: foreground=equal compares values.",
-            now->threshold >= 0 ? "threshold" : "invert=true"), ("background-value is what is no foreground."));
+            now->threshold >= 0 ? "threshold" : "invert=true"),
+        ("All pixels but those of background-value are foreground."));
   if (!gst_ccl_label_wants_map (self) && now->background_value)
-    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("background-value=%u has no effect: foreground is not equal.",
-            now->background_value), ("foreground=equal labels equal values of label maps."));
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("background-value=%u has no effect without foreground=equal.",
+            now->background_value), ("foreground=equal is for label maps, in which only equal values connect."));
   if (gst_ccl_label_wants_map (self) && now->background_value && now->mask.source == GST_CCL_MASK_SOURCE_SEGMENTATION_MTD)
     GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("background-value=%u has no effect: in a segmentation it is 0.",
             now->background_value), ("region-id=0 takes the pixels of region 0, and only those."));
@@ -396,6 +432,7 @@ void
 gst_ccl_label_warn_of_settings (GstCclLabel * self)
 {
   warn_of_foreground (self);
+  warn_of_class (self);
   warn_of_attach (self);
   warn_of_mask_source (self);
   warn_of_empty_filter (self);
@@ -406,7 +443,7 @@ void
 gst_ccl_label_reset_hints (GstCclLabel * self)
 {
   self->warned_truncated = self->warned_saturated = self->warned_no_mask = self->warned_threshold = FALSE;
-  self->warned_background = self->warned_numbers = FALSE;
+  self->warned_background = self->warned_numbers = self->warned_holes = FALSE;
   self->checked_values = FALSE;
   self->n_full_frames = self->n_opaque_frames = self->n_without_blobs = self->n_without_alpha = 0;
 }

@@ -123,7 +123,7 @@ struct _GstCclLabel
   guint64 n_submitted;          /* since start or flush, for interval */
 
   gboolean warned_truncated, warned_saturated, warned_no_mask, warned_threshold, checked_values, warned_features;
-  gboolean warned_background, warned_numbers;
+  gboolean warned_background, warned_numbers, warned_holes;
   gint limited_width, limited_height;   /* of the mask that the limits were last compared with */
   guint n_without_blobs;        /* see gstcclhint.h */
   guint n_full_frames;          /* in a row without background */
@@ -149,6 +149,7 @@ void gst_ccl_label_warn_of_threshold (GstCclLabel * self, const GstCclLabelFrame
 void gst_ccl_label_warn_of_limits (GstCclLabel * self);
 guint gst_ccl_label_missing_features (const GstCclLabelRequest * request);
 void gst_ccl_label_warn_of_features (GstCclLabel * self, const GstCclLabelRequest * request);
+guint gst_ccl_label_max_holes (const GstCclLabelFrame * frame);
 void gst_ccl_label_warn_of_table (GstCclLabel * self, const GstCclLabelFrame * frame);
 void gst_ccl_label_warn_of_saturation (GstCclLabel * self, const GstCclLabelFrame * frame);
 void gst_ccl_label_hint_when_full (GstCclLabel * self, const GstCclLabelFrame * frame);

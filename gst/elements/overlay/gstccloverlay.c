@@ -40,7 +40,6 @@
 #include "base/gstcclcrop.h"
 #include "base/gstccldocument.h"
 #include "base/gstcclenums.h"
-#include "base/gstcclhint.h"
 #include "base/gstcclpropertyrow.h"
 #include "base/gstccltime.h"
 
@@ -219,32 +218,6 @@ take_settings (GstCclOverlay * self, guint64 * expire)
   return style;
 }
 
-static gboolean
-has_contour (const GstCclBlobMeta * meta)
-{
-  const GstCclBlob *const blobs = gst_ccl_blob_list_get (meta->list, 0);
-
-  for (guint i = 0; i < gst_ccl_blob_meta_get_length (meta); i++)
-    if (blobs[i].n_contour > 0)
-      return TRUE;
-  return FALSE;
-}
-
-static void
-give_hints (GstCclOverlay * self, GstBuffer * buffer, guint draw)
-{
-  const GstCclBlobMeta *const meta = gst_buffer_get_ccl_blob_meta (buffer);
-
-  if (gst_ccl_hint_is_due (&self->n_without_metas, meta || gst_buffer_get_ccl_zone_meta (buffer)
-          || gst_buffer_get_meta (buffer, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)))
-    GST_ELEMENT_WARNING (self, STREAM, FAILED, ("Nothing to draw: the frames carry no blobs, zones or regions."),
-        ("Put ccllabel upstream, and between the two no element that drops metadata (see docs/metadata.md)."));
-  if (draw & (GST_CCL_DRAW_CONTOUR | GST_CCL_DRAW_HULL) && meta && gst_ccl_blob_meta_get_length (meta) > 0
-      && gst_ccl_hint_is_due (&self->n_without_contour, has_contour (meta)))
-    GST_ELEMENT_WARNING (self, STREAM, FAILED, ("draw says %s.", draw & GST_CCL_DRAW_CONTOUR ?
-            "contour, but no blob has one" : "hull, but no blob has a contour"), ("ccllabel traces them with contours=true."));
-}
-
 static GstFlowReturn
 gst_ccl_overlay_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
 {
@@ -259,7 +232,7 @@ gst_ccl_overlay_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
   /* Set before the choice: downstream may change again meanwhile. */
   if (g_atomic_int_compare_and_exchange (&self->is_negotiated, FALSE, TRUE))
     gst_ccl_overlay_choose_path (self);
-  give_hints (self, buffer, style.draw);
+  gst_ccl_overlay_give_hints (self, buffer, style.draw);
   if (get_canvas (self, metas)
       && !gst_ccl_drawing_draw (self->drawing, self->canvas, &style, metas, metas == buffer, &n_objects)) {
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("No memory for the objects of a frame."), (NULL));
@@ -295,6 +268,8 @@ gst_ccl_overlay_sink_event (GstBaseTransform * transform, GstEvent * event)
 
   if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP || GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
     forget (self);
+  else if (GST_EVENT_TYPE (event) == GST_EVENT_EOS)
+    gst_ccl_overlay_give_hints_at_end (self);
   else if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS)
     g_atomic_int_set (&self->is_refused, FALSE);
   return GST_BASE_TRANSFORM_CLASS (parent_class)->sink_event (transform, event);
@@ -339,7 +314,7 @@ gst_ccl_overlay_start (GstBaseTransform * transform)
   GstCclOverlay *const self = GST_CCL_OVERLAY (transform);
 
   warn_of_style (self);
-  self->n_without_metas = self->n_without_contour = 0;
+  gst_ccl_overlay_reset_hints (self);
   gst_video_info_init (&self->info);
   forget (self);
   self->no_canvas = FALSE;

@@ -38,6 +38,9 @@ typedef struct
   GstCclMinAvgMax host;
 } GstCclOverlayStats;
 
+/* Parts of a drawing that need a setting of ccllabel. */
+#define GST_CCL_OVERLAY_N_NEEDS 4
+
 struct _GstCclOverlay
 {
   GstBaseTransform parent;
@@ -55,7 +58,7 @@ struct _GstCclOverlay
   GstCclCanvas *canvas;
   gboolean no_canvas;           /* no memory for one of this size; a warning was posted */
   GstBuffer *last;              /* the metadata that was drawn last, without memory */
-  guint n_without_metas, n_without_contour;     /* see gstcclhint.h */
+  guint n_without_metas, n_without[GST_CCL_OVERLAY_N_NEEDS];    /* see gstcclhint.h */
 };
 
 /* gstccloverlaypath.c: whether downstream draws, or the element blends */
@@ -65,6 +68,11 @@ GstCaps *gst_ccl_overlay_other_caps (GstPadDirection direction, GstCaps * caps, 
 void gst_ccl_overlay_choose_path (GstCclOverlay * self);
 /* Blends the canvas into the buffer, or attaches it. Adds to `pixels`. FALSE: an error was posted. */
 gboolean gst_ccl_overlay_put (GstCclOverlay * self, GstBuffer * buffer, guint64 * pixels);
+
+/* gstccloverlayhints.c: `draw`, GST_CCL_DRAW_..., asks for more than the frames have */
+void gst_ccl_overlay_give_hints (GstCclOverlay * self, GstBuffer * buffer, guint draw);
+void gst_ccl_overlay_give_hints_at_end (GstCclOverlay * self);
+void gst_ccl_overlay_reset_hints (GstCclOverlay * self);
 
 G_END_DECLS
 

@@ -272,11 +272,12 @@ static PyObject *context_run(PyObject *object, PyObject *arguments)
 {
     Call call = { 0 };
     Images images = { 0 };
-    if (!parse_call(arguments, &call) || !image_of_mask(call.mask, &images.mask))
+    const ImageRole *const role = ((Context *)object)->config.foreground == CCL_FOREGROUND_EQUAL ? &map_role : &mask_role;
+    if (!parse_call(arguments, &call) || !image_of_mask(call.mask, role, &images.mask))
         return NULL;
     PyObject *result = NULL;
     if ((call.labels == Py_None || image_of_labels(call.labels, &images.labels)) &&
-        (call.picture == Py_None || image_of_mask(call.picture, &images.picture)))
+        (call.picture == Py_None || image_of_mask(call.picture, &picture_role, &images.picture)))
         result = run_on((Context *)object, &call, &images);
     image_release(&images.picture);
     image_release(&images.labels);

@@ -21,13 +21,20 @@ typedef struct Image {
     PyObject *capsule; /* a DLPack capsule that is held, or NULL */
 } Image;
 
+/* How an error names an array of pixels, and what it advises for elements of another type. */
+typedef struct ImageRole {
+    const char *what, *advice;
+} ImageRole;
+
+extern const ImageRole mask_role, map_role, picture_role;
+
 /* Each sets a Python exception and returns false where the object is no image of the wanted kind. */
-bool image_of_mask(PyObject *object, Image *image);
+bool image_of_mask(PyObject *object, const ImageRole *role, Image *image);
 bool image_of_labels(PyObject *object, Image *image);
 void image_release(Image *image);
 
 /* A part of image_of_mask(): anything with __dlpack__(), in memory of a CUDA device. */
-bool image_of_dlpack(PyObject *object, Image *image);
+bool image_of_dlpack(PyObject *object, const ImageRole *role, Image *image);
 
 /* Measures behind the 64 bytes of a record, in this order, each a number of doubles. records.c has their names. */
 enum {

@@ -6,6 +6,11 @@
 
 #include <string.h>
 
+/* gstccl/_masks.py has the same. */
+const ImageRole mask_role = { "the mask", "pass mask != 0" };
+const ImageRole map_role = { "the label map", "pass map.astype(numpy.uint16) if no value is above 65535" };
+const ImageRole picture_role = { "the picture", "convert it to uint8 or uint16" };
+
 /* One element of an array, from its format in the struct module's notation: the bytes of a pixel, 0 when it is none. */
 static int mask_pixel_size(const Py_buffer *buffer)
 {
@@ -50,7 +55,7 @@ static bool take_shape(Image *image, const char *what, int n_dimensions, const P
 }
 
 /* (pointer, (rows, columns), (row stride, column stride), bytes of a pixel, stream): what __cuda_array_interface__ says. */
-static bool image_of_tuple(PyObject *object, Image *image)
+static bool image_of_tuple(PyObject *object, const ImageRole *role, Image *image)
 {
     unsigned long long data, stream;
     Py_ssize_t shape[2], strides[2];
@@ -60,10 +65,10 @@ static bool image_of_tuple(PyObject *object, Image *image)
     image->data = (const void *)(uintptr_t)data;
     image->memory = CCL_MEMORY_DEVICE;
     image->stream = (void *)(uintptr_t)stream;
-    return take_shape(image, "the mask", 2, shape, strides);
+    return take_shape(image, role->what, 2, shape, strides);
 }
 
-static bool image_of_buffer(PyObject *object, Image *image)
+static bool image_of_buffer(PyObject *object, const ImageRole *role, Image *image)
 {
     if (PyObject_GetBuffer(object, &image->buffer, PyBUF_RECORDS_RO) < 0) {
         image->buffer.obj = NULL;
@@ -72,28 +77,27 @@ static bool image_of_buffer(PyObject *object, Image *image)
     const Py_buffer *buffer = &image->buffer;
     image->pixel_size = mask_pixel_size(buffer);
     if (!image->pixel_size) {
-        PyErr_Format(PyExc_TypeError,
-                     "the mask must be bool, uint8 or uint16 in native byte order: its elements are '%s'; pass mask != 0",
-                     buffer->format ? buffer->format : "B");
+        PyErr_Format(PyExc_TypeError, "%s must be bool, uint8 or uint16 in native byte order: its elements are '%s'; %s",
+                     role->what, buffer->format ? buffer->format : "B", role->advice);
         return false;
     }
     image->data = buffer->buf;
     image->memory = CCL_MEMORY_HOST;
-    return take_shape(image, "the mask", buffer->ndim, buffer->shape, buffer->strides);
+    return take_shape(image, role->what, buffer->ndim, buffer->shape, buffer->strides);
 }
 
-bool image_of_mask(PyObject *object, Image *image)
+bool image_of_mask(PyObject *object, const ImageRole *role, Image *image)
 {
     *image = (Image){ 0 };
     bool taken;
     if (PyTuple_Check(object) && PyTuple_Size(object) == 1)
-        taken = image_of_dlpack(PyTuple_GetItem(object, 0), image); /* asked for, even if there is a buffer */
+        taken = image_of_dlpack(PyTuple_GetItem(object, 0), role, image); /* asked for, even if there is a buffer */
     else if (PyTuple_Check(object))
-        taken = image_of_tuple(object, image);
+        taken = image_of_tuple(object, role, image);
     else if (PyObject_CheckBuffer(object))
-        taken = image_of_buffer(object, image);
+        taken = image_of_buffer(object, role, image);
     else
-        taken = image_of_dlpack(object, image);
+        taken = image_of_dlpack(object, role, image);
     if (!taken)
         image_release(image);
     return taken;
@@ -150,17 +154,17 @@ enum { DL_CUDA = 2, DL_CUDA_MANAGED = 13, DL_UNSIGNED = 1, DL_BOOL = 6 };
 /* The legacy default stream, which waits for all blocking streams of its device. */
 #define LEGACY_STREAM 1
 
-static bool take_tensor(const DlTensor *tensor, Image *image)
+static bool take_tensor(const DlTensor *tensor, const ImageRole *role, Image *image)
 {
     if (tensor->device_type != DL_CUDA && tensor->device_type != DL_CUDA_MANAGED) {
-        PyErr_Format(PyExc_TypeError, "the mask must be in host memory or on a CUDA device: its DLPack device type is %d",
+        PyErr_Format(PyExc_TypeError, "%s must be in host memory or on a CUDA device: its DLPack device type is %d", role->what,
                      (int)tensor->device_type);
         return false;
     }
     const bool is_pixel = (tensor->type_code == DL_BOOL && tensor->bits == 8) ||
                           (tensor->type_code == DL_UNSIGNED && (tensor->bits == 8 || tensor->bits == 16));
     if (!is_pixel || tensor->lanes != 1) {
-        PyErr_SetString(PyExc_TypeError, "the mask must be bool, uint8 or uint16: pass mask != 0");
+        PyErr_Format(PyExc_TypeError, "%s must be bool, uint8 or uint16: %s", role->what, role->advice);
         return false;
     }
     image->pixel_size = tensor->bits / 8;
@@ -172,15 +176,15 @@ static bool take_tensor(const DlTensor *tensor, Image *image)
         shape[i] = (Py_ssize_t)tensor->shape[i];
         strides[i] = (Py_ssize_t)(tensor->strides ? tensor->strides[i] : i ? 1 : tensor->shape[1]) * image->pixel_size;
     }
-    return take_shape(image, "the mask", tensor->n_dimensions, shape, strides);
+    return take_shape(image, role->what, tensor->n_dimensions, shape, strides);
 }
 
 /* The capsule keeps its name: whoever made it frees the tensor with it, when image_release() drops it. */
-bool image_of_dlpack(PyObject *object, Image *image)
+bool image_of_dlpack(PyObject *object, const ImageRole *role, Image *image)
 {
     PyObject *method = PyObject_GetAttrString(object, "__dlpack__");
     if (!method) {
-        PyErr_Format(PyExc_TypeError, "the mask must be an array, or have DLPack or __cuda_array_interface__: it is %R",
+        PyErr_Format(PyExc_TypeError, "%s must be an array, or have DLPack or __cuda_array_interface__: it is %R", role->what,
                      (PyObject *)Py_TYPE(object));
         return false;
     }
@@ -193,5 +197,5 @@ bool image_of_dlpack(PyObject *object, Image *image)
     if (!image->capsule)
         return false;
     const DlTensor *tensor = PyCapsule_GetPointer(image->capsule, "dltensor");
-    return tensor && take_tensor(tensor, image);
+    return tensor && take_tensor(tensor, role, image);
 }

@@ -22,7 +22,8 @@ static bool add_mask(CclContext *context, const Stack *stack, Py_ssize_t i)
 {
     Image image;
     PyObject *object = PySequence_GetItem(stack->masks, i);
-    const bool is_mask = object && image_of_mask(object, &image);
+    const ImageRole *const role = stack->config.foreground == CCL_FOREGROUND_EQUAL ? &map_role : &mask_role;
+    const bool is_mask = object && image_of_mask(object, role, &image);
     CclStatus status = CCL_ERROR_ARGUMENT;
     if (is_mask) {
         const CclMask mask = {

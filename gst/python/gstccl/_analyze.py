@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._masks import device_of_mask, readable, shape_of
+from ._masks import MAP, MASK, PICTURE, device_of_mask, readable, shape_of
 from ._records import GROUPS, HOLE, columns_of, groups_of
 
 _FOREGROUNDS = ("threshold", "equal")
@@ -162,7 +162,7 @@ class Context:
                 border: str = "flag", picture: Any = None) -> Table:
         """The table of a mask; gstccl.analyze() describes the arguments."""
         if type(mask) is not _ARRAY:
-            mask = readable(mask, self._device)
+            mask = readable(mask, self._device, MAP if self._is_map else MASK)
         if type(features) is not tuple and type(features) is not str:
             features = tuple(features)
         try:
@@ -178,7 +178,7 @@ class Context:
         elif labels is False:
             labels = None
         if picture is not None:
-            picture = readable(picture, self._device)
+            picture = readable(picture, self._device, PICTURE)
         records, n_kept, n_found, corners, holes = self._core.run(mask, labels, picture, *call)
         if corners is not None:
             corners = [np.frombuffer(corner, np.float32).reshape(-1, 2) for corner in corners]

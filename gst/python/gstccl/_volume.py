@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _core
 from ._analyze import Table, _device_index, _wants_map, _whole
-from ._masks import device_of_mask, readable
+from ._masks import MAP, MASK, device_of_mask, readable
 
 # The members of a record of the core, 32 bytes.
 VOLUME = np.dtype([("voxels", "u8"), ("label", "u4"), ("x0", "u2"), ("y0", "u2"), ("x1", "u2"), ("y1", "u2"), ("frame0", "u2"),
@@ -44,8 +44,8 @@ def analyze_volume(masks: Any, *, connectivity: int = 8, device: str | None = No
         labels = None
     elif getattr(labels, "shape", None) != shape:
         raise ValueError(f"the label images must have the shape of the stack, {shape}: it is {getattr(labels, 'shape', None)}")
-    frames = [readable(mask, index) for mask in frames]
     is_map = _wants_map(foreground)
+    frames = [readable(mask, index, MAP if is_map else MASK) for mask in frames]
     records, class_ids, n_found = _core.volume(
         frames, labels, shape, _whole("connectivity", connectivity), _whole("max_blobs", max_blobs), index,
         _whole("threads", threads), _whole("threshold", threshold), invert, is_map, _whole("background", background, 65535))
