@@ -177,6 +177,46 @@ pause (gpointer element)
   fail_unless (gst_element_set_state (element, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE);
 }
 
+static GstPadProbeReturn
+ask_with_others (GstPad * pad, GstPadProbeInfo * info, gpointer gate)
+{
+  if (GST_QUERY_TYPE (GST_PAD_PROBE_INFO_QUERY (info)) != GST_QUERY_CONTEXT)
+    return GST_PAD_PROBE_OK;
+  meet (gate, 2);
+  return GST_PAD_PROBE_REMOVE;
+}
+
+static void
+add_probe (GstElement * element, const gchar * pad_name, Gate * gate)
+{
+  GstPad *const pad = gst_element_get_static_pad (element, pad_name);
+
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_QUERY_BOTH | GST_PAD_PROBE_TYPE_PUSH, ask_with_others, gate, NULL);
+  gst_object_unref (pad);
+}
+
+/* Each asks the other for a context before it has one. */
+GST_START_TEST (test_neighbours_start_at_once)
+{
+  Pipeline other = start_pipeline ("", NULL);
+  GstElement *elements[2], *const bin = new_neighbours (elements);
+  Gate asking = { 0 };
+
+  add_probe (elements[0], "src", &asking);
+  add_probe (elements[1], "sink", &asking);
+  act_at_once (pause, (gpointer *) elements, 2);
+  for (guint k = 0; k < 2; k++) {
+    GstCudaContext *const context = context_of_element (elements[k]);
+
+    fail_unless (context == other.context);
+    gst_object_unref (context);
+  }
+  free_neighbours (bin, elements);
+  stop_pipeline (&other);
+}
+
+GST_END_TEST;
+
 /* Two elements of a pipeline share the context that one of them was given. */
 GST_START_TEST (test_neighbour_has_a_context)
 {
@@ -366,6 +406,7 @@ ccllabel_cuda_add_contexts_tests (Suite * suite)
   tcase_set_timeout (tests, 120);
   tcase_add_test (tests, test_pipelines_share_a_context);
   tcase_add_test (tests, test_pipelines_start_at_once);
+  tcase_add_test (tests, test_neighbours_start_at_once);
   tcase_add_loop_test (tests, test_neighbour_has_a_context, 0, 2);
   tcase_add_test (tests, test_context_is_shared_and_followed);
   tcase_add_test (tests, test_pinned_memory);
