@@ -75,7 +75,7 @@ typedef struct CclDetection {
     uint32_t type;         /* kind of object; only equal types are matched, unless single_class */
     double confidence;     /* of a detector, 0..1, for CclTrackerConfig.boxes; 0: not known, counts as 1 */
     uint32_t class_id;     /* of a label map: blobs of different values are never parts of one object. It may change from frame
-                            * to frame, as the numbers of instances do */
+                            * to frame, as the numbers of instances do; then an object that was hidden may lose a part */
 } CclDetection;
 
 typedef enum CclTrackState {

@@ -137,6 +137,12 @@ static bool were_apart(const TrackItem *a, const TrackItem *b)
     return smaller(s, t) >= LIKE_SIZE * larger(s, t) && a->track.hits >= APART_FRAMES && b->track.hits >= APART_FRAMES;
 }
 
+/* Do they have blobs of different classes in this frame? */
+static bool differ_in_class(const TrackItem *a, const TrackItem *b)
+{
+    return a->track.detection != TRACK_NONE && b->track.detection != TRACK_NONE && a->seen.class_id != b->seen.class_id;
+}
+
 uint32_t track_neighbour(const TrackItem *items, uint32_t n_items, const TrackItem *item)
 {
     if (item->neighbour_id == 0)
@@ -151,7 +157,7 @@ uint32_t track_neighbour(const TrackItem *items, uint32_t n_items, const TrackIt
     }
     const bool is_followed =
         low < n_items && items[low].track.id == item->neighbour_id && items[low].track.state != CCL_TRACK_LOST;
-    return is_followed && !has_drifted(item, &items[low]) ? low : TRACK_NONE;
+    return is_followed && !differ_in_class(item, &items[low]) && !has_drifted(item, &items[low]) ? low : TRACK_NONE;
 }
 
 /* The younger track ends. Tracks that began next to it get the older one as neighbour. */
@@ -200,7 +206,8 @@ static void continue_as_fragments(TrackMatch *match, TrackItem *items, uint32_t 
         if (item->track.state != CCL_TRACK_TENTATIVE || blob == TRACK_NONE || track_is_left(item))
             continue;
         const uint32_t object = track_neighbour(items, n_items, item);
-        if (object == TRACK_NONE || !just_vanished(&items[object]) || track_is_piece(item, &items[object]))
+        if (object == TRACK_NONE || !just_vanished(&items[object]) || track_is_piece(item, &items[object]) ||
+            item->class_id != items[object].class_id) /* of the frame before */
             continue;
         end_fragment(match, items, n_items, item, object);
         track_match_give(match, items, object, blob);

@@ -25,7 +25,7 @@ list() {
         ls tests/checkccl/device*
         ;;
     elements | cameras | gpus)
-        sources_in kernels
+        sources_in kernels | grep -vE '^kernels/analysis/(assignment|track|zone)' # these elements do not track
         # The elements that run on the device, and the metadata library.
         sources_in gst/ccl gst/elements/base gst/elements/label gst/elements/motion
         { [ ! -d tests/support ] || sources_in tests/support; sources_in tests/elements; } | grep -E '/(support|ccllabel|cclmotion)'

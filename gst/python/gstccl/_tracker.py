@@ -37,7 +37,8 @@ def _number(name: str, value: Any) -> float:
 
 
 class Tracker:
-    """Gives each blob an identity over time, as the element ccltrack does. Blobs of different class_id are different objects.
+    """Gives each blob an identity over time, as the element ccltrack does. Blobs of different class_id are never pieces of one
+    object.
 
     method:          "kalman" follows the motion; "iou" compares boxes with those of the mask before
     min_hits:        masks in which a track is seen before it is confirmed
