@@ -15,7 +15,7 @@ import tree
 
 # Of the documents for users, and of those for developers, without code and generated tables. Measures and
 # their peers, installation, delivery, metrics, many machines and the live page came later.
-MAX_WORDS = {"users": 14765, "developers": 11975}
+MAX_WORDS = {"users": 14770, "developers": 11975}
 MAX_SENTENCE = 25
 MAX_LONG = 0.10  # share of longer sentences in a document
 ONE_IS_ALLOWED = 1

@@ -84,10 +84,15 @@ gst_ccl_overlay_give_hints (GstCclOverlay * self, GstBuffer * buffer, guint draw
   if (gst_ccl_hint_is_due (&self->n_without_metas, meta || gst_buffer_get_ccl_zone_meta (buffer)
           || gst_buffer_get_meta (buffer, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)))
     post_nothing (self);
-  for (guint i = 0; i < GST_CCL_OVERLAY_N_NEEDS; i++)
-    if (self->n_without[i] < GST_CCL_HINT_FRAMES && is_asked (draw, i) && meta
-        && gst_ccl_blob_meta_get_length (meta) > 0 && gst_ccl_hint_is_due (&self->n_without[i], any_has (meta, i)))
+  for (guint i = 0; i < GST_CCL_OVERLAY_N_NEEDS; i++) {
+    if (self->n_without[i] >= GST_CCL_HINT_FRAMES)
+      continue;
+    if (!is_asked (draw, i))
+      self->n_without[i] = 0;
+    else if (meta && gst_ccl_blob_meta_get_length (meta) > 0
+        && gst_ccl_hint_is_due (&self->n_without[i], any_has (meta, i)))
       post_need (self, i);
+  }
 }
 
 /* A stream can be one picture. */

@@ -15,7 +15,7 @@ GstCcl = get_introspection_module("GstCcl")
 
 __all__ = ["Blobs", "blobs"]
 
-# The members of GstCcl.BlobRow, and their types. A measure that was not made is NaN.
+# The members of GstCcl.BlobRow, and their types. A measure that was not made, or is undefined, is NaN.
 COLUMNS = [
     ("label", "u4"), ("flags", "u4"), ("age", "u4"), ("zones", "u4"), ("track_id", "u8"), ("parent_id", "u8"),
     ("volume_id", "u8"), ("area", "f8"), ("box", "f8", (4,)), ("centroid", "f8", (2,)), ("covariance", "f8", (3,)),
@@ -122,7 +122,7 @@ class Blobs(Sequence):
     def table(self):
         """A read-only NumPy structured array with a row for each blob, and all but contours and trails as columns.
 
-        All columns are always there. A measure that was not made is NaN.
+        All columns are always there. A measure that was not made, or is undefined, is NaN.
         """
         import numpy
 
